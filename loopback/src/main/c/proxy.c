@@ -32,22 +32,17 @@ static void free_proxy(struct lb_qp *qp)
     free(proxy);
 }
 
-/* Responses to our queue pair's requests, and its requests that waited for room. */
-static bool drive_responses(struct lb_proxy *proxy, struct lb_qp *qp)
+/* Responses and acknowledgements of our queue pair's requests, and its requests that waited for room. */
+static void take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
-    struct lb_aftermath aftermath = {0};
-
     lb_lock_acquire(&qp->sq_lock);
-    const bool worked = lb_proxy_take_responses(proxy, qp, &aftermath);
+    lb_proxy_take_responses(proxy, qp, aftermath);
     if (qp->remote == &proxy->qp && qp->wait == LB_WAIT_ROOM) {
         uint64_t unlimited = UINT64_MAX;
 
-        lb_send_progress(qp, &unlimited, &aftermath);
+        lb_send_progress(qp, &unlimited, aftermath);
     }
     lb_lock_release(&qp->sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
-    return worked;
 }
 
 /* The watch thread marks an end as asleep before it works for it. */
@@ -60,42 +55,77 @@ static bool is_polled(struct lb_qp *qp)
  * Requests of the other end. A poll leaves what exceeds its budget to the next one. The watch thread leaves it to the device
  * thread, which costs a change of threads: so it executes as much as a ring holds.
  */
-static void drive_requests(struct lb_proxy *proxy)
+static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath)
 {
-    struct lb_aftermath aftermath = {0};
     uint64_t budget = is_polled(&proxy->qp) ? LB_CALL_BUDGET : LB_WIRE_RING;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
     const bool is_free = proxy->qp.wait == LB_WAIT_NONE || (proxy->qp.wait == LB_WAIT_TURN && is_polled(&proxy->qp));
     if (is_free && !proxy->qp.gone)
-        lb_send_progress(&proxy->qp, &budget, &aftermath);
+        lb_send_progress(&proxy->qp, &budget, aftermath);
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
     lb_lock_release(&proxy->qp.sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
+    lb_wire_fence_after_release();
+    if (lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
+        lb_proxy_wake(proxy);
 }
 
-/* Takes what has arrived; the caller holds a reference, and no lock. Returns whether there was something. */
-static bool drive(struct lb_proxy *proxy)
+/* Whether something has arrived. */
+static bool has_work(const struct lb_proxy *proxy)
 {
-    if (!lb_wire_pending(&proxy->requests_in) && !lb_wire_pending(&proxy->responses_in) &&
-            !atomic_load_explicit(&proxy->stalled, memory_order_relaxed))
-        return false;
-    atomic_store_explicit(&proxy->stalled, false, memory_order_relaxed);
+    return lb_wire_pending(&proxy->requests_in) || lb_proxy_is_responded(proxy) ||
+        atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
+}
+
+/* Of the two locks that a proxy works under, one after the other. */
+struct work {
+    struct lb_aftermath responses;
+    struct lb_aftermath requests;
+};
+
+static bool has_aftermath(const struct work *work)
+{
+    return lb_aftermath_any(&work->responses) || lb_aftermath_any(&work->requests);
+}
+
+/* No lock held. */
+static void run_aftermath(struct work *work)
+{
+    if (lb_aftermath_any(&work->responses))
+        lb_aftermath_run(&work->responses);
+    if (lb_aftermath_any(&work->requests))
+        lb_aftermath_run(&work->requests);
+}
+
+/* Takes what has arrived for the proxy, and for its queue pair if it has one. The caller makes sure that both exist. */
+static void take(struct lb_proxy *proxy, struct lb_qp *qp, struct work *work)
+{
+    const bool stalled = atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
+
+    if (stalled)
+        atomic_store_explicit(&proxy->stalled, false, memory_order_relaxed);
+    if (qp != NULL && (lb_proxy_is_responded(proxy) || stalled))
+        take_responses(proxy, qp, &work->responses);
+    take_requests(proxy, &work->requests);
+}
+
+/* Takes what has arrived; the caller holds a reference, and no lock. */
+static void drive(struct lb_proxy *proxy)
+{
+    struct work work = {0};
+
+    if (!has_work(proxy))
+        return;
     lb_lock_acquire(&proxy->qp.rq_lock);
     struct lb_qp *qp = proxy->qp.peer;
     if (qp != NULL)
         lb_qp_get(qp);
     lb_lock_release(&proxy->qp.rq_lock);
-    if (qp != NULL) {
-        (void)drive_responses(proxy, qp);
+    take(proxy, qp, &work);
+    run_aftermath(&work);
+    if (qp != NULL)
         lb_qp_put(qp);
-    }
-    drive_requests(proxy);
-    if (lb_wire_fed(&proxy->requests_in) || lb_wire_fed(&proxy->responses_in))
-        lb_proxy_ring(proxy);
-    return true;
 }
 
 /* From now on the other end rings when it has published something. */
@@ -121,52 +151,72 @@ void lb_proxy_answer(struct ibv_qp *qp)
 
     (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &rung, LB_WIRE_ASLEEP);
     lb_wire_fence();
-    (void)drive(proxy);
+    drive(proxy);
 }
 
-/* The hook of completion queues. */
-static bool drive_queue(struct lb_cq *cq, bool event_requested)
+/*
+ * The hook of completion queues. Their lock is held while the proxies work, and keeps them and their queue pairs: they leave the
+ * queue before they go. What a proxy leaves to do needs other locks: then the rest of the proxies have their turn later.
+ */
+static bool drive_polled(struct lb_cq *cq)
 {
-    struct lb_proxy *driven[DRIVEN];
-    int count = 0;
-    bool polling = false;
-    bool worked = false;
+    const uint32_t polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed);
+    const bool polling = polls >= POLLING;
+    struct work work = {0};
+    int worked = 0;
 
-    if (event_requested) {
-        atomic_store_explicit(&cq->empty_polls, 0, memory_order_relaxed);
-        lb_lock_acquire(&cq->proxies_lock);
-    } else {
-        const uint32_t polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed);
-
-        polling = polls >= POLLING;
-        if (!polling)
-            atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
-        if (!lb_lock_try(&cq->proxies_lock))
-            return false; /* another poll drives them */
-    }
-    for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed); at != NULL; at = at->next) {
+    if (!polling)
+        atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
+    if (!lb_lock_try(&cq->proxies_lock))
+        return false; /* another poll drives them */
+    for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+            at != NULL && worked < DRIVEN && !has_aftermath(&work); at = at->next) {
         struct lb_proxy *proxy = at->proxy;
 
-        if (event_requested) {
-            fall_asleep(proxy);
-        } else if (polling) {
+        if (polling) {
             if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
                 atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
             wake_up(proxy);
         }
-        if (count < DRIVEN && (lb_wire_pending(&proxy->requests_in) || lb_wire_pending(&proxy->responses_in) ||
-                atomic_load_explicit(&proxy->stalled, memory_order_relaxed))) {
-            lb_qp_get(&proxy->qp);
-            driven[count++] = proxy;
+        if (has_work(proxy)) {
+            take(proxy, proxy->qp.peer, &work);
+            worked++;
         }
     }
     lb_lock_release(&cq->proxies_lock);
-    for (int i = 0; i < count; i++) {
-        if (drive(driven[i]))
-            worked = true;
-        lb_qp_put(&driven[i]->qp);
-    }
-    return worked;
+    if (worked > 0)
+        run_aftermath(&work);
+    return worked > 0;
+}
+
+/* An event was requested: all proxies fall asleep, and what has arrived before that is taken. */
+static void drive_asleep(struct lb_cq *cq)
+{
+    bool unfinished;
+
+    atomic_store_explicit(&cq->empty_polls, 0, memory_order_relaxed);
+    do {
+        struct work work = {0};
+
+        lb_lock_acquire(&cq->proxies_lock);
+        for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+                at != NULL && !has_aftermath(&work); at = at->next) {
+            fall_asleep(at->proxy);
+            if (has_work(at->proxy))
+                take(at->proxy, at->proxy->qp.peer, &work);
+        }
+        lb_lock_release(&cq->proxies_lock);
+        unfinished = has_aftermath(&work);
+        run_aftermath(&work);
+    } while (unfinished);
+}
+
+static bool drive_queue(struct lb_cq *cq, bool event_requested)
+{
+    if (!event_requested)
+        return drive_polled(cq);
+    drive_asleep(cq);
+    return true;
 }
 
 /* All proxies, each with a reference, in memory that the watch thread keeps; *count of them. */
@@ -209,7 +259,7 @@ static bool drive_all(void)
             else
                 fall_asleep(proxy);
         }
-        (void)drive(proxy);
+        drive(proxy);
         lb_qp_put(&proxy->qp);
     }
     return watched;
@@ -263,6 +313,7 @@ static void attach(struct lb_qp *qp, struct lb_qp *connected)
     lb_lock_acquire(&qp->rq_lock);
     first = qp->peer == NULL && !qp->gone;
     if (first) {
+        proxy->epoch = connected->sq_epoch;
         lb_qp_get(connected);
         qp->peer = connected;
     }
@@ -391,7 +442,7 @@ static void drain(struct lb_proxy *proxy)
     atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
     do {
         before = consumed;
-        (void)drive(proxy);
+        drive(proxy);
         consumed = consumed_by(proxy);
     } while (consumed != before && consumed - first < 2 * LB_WIRE_RING && !atomic_load(&proxy->broken));
 }

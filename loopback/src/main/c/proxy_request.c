@@ -3,8 +3,10 @@
  * proxy_request.c: requests to and from another process, and the responses.
  *
  * A request that does not fit into one record is sent in parts, which are executed one by one. The first part of a message (SEND)
- * waits for the receive that all its parts fill; a write with immediate is writes and, last, a write with immediate. A successful
- * part that is not the last has no response, except for a read, where each part's response has its bytes.
+ * waits for the receive that all its parts fill; a write with immediate is writes and, last, a write with immediate.
+ *
+ * A request that fails has a response, and so has one that returns bytes: a read, each of its parts, and an atomic operation.
+ * All others are acknowledged by their number. A response also acknowledges the requests before its own.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -16,10 +18,15 @@
 
 void lb_proxy_ring(struct lb_proxy *proxy)
 {
+    lb_wire_fence();
+    lb_proxy_wake(proxy);
+}
+
+void lb_proxy_wake(struct lb_proxy *proxy)
+{
     static const char ring = LB_PROXY_RING;
     uint32_t asleep = LB_WIRE_ASLEEP;
 
-    lb_wire_fence();
     if (atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_ASLEEP ||
             !atomic_compare_exchange_strong(&proxy->outbound->asleep, &asleep, LB_WIRE_RUNG))
         return;
@@ -104,13 +111,15 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
     /* The element of an atomic operation may be longer than the eight bytes that it takes. */
     const uint32_t left = is_fetching_atomic(wr->opcode) ? 8 : (uint32_t)local.total - qp->sent_bytes;
     const uint32_t part = left > LB_WIRE_CHUNK ? LB_WIRE_CHUNK : left;
-    struct lb_wire_record *record = lb_wire_claim(&proxy->requests_out, takes ? 0 : part);
-    if (record != NULL) {
-        describe(record, qp, wr, part < left);
-        record->length = is_fetching_atomic(wr->opcode) ? 0 : part;
+    char *payload = lb_wire_claim(&proxy->requests_out, takes ? 0 : part);
+    if (payload != NULL) {
+        struct lb_wire_record record;
+
+        describe(&record, qp, wr, part < left);
+        record.length = is_fetching_atomic(wr->opcode) ? 0 : part;
         if (!takes)
-            copy_piece(&local, qp->sent_bytes, (char *)(record + 1), part, false);
-        lb_wire_publish(&proxy->requests_out, record, takes ? 0 : part);
+            copy_piece(&local, qp->sent_bytes, payload, part, false);
+        lb_wire_publish(&proxy->requests_out, &record, takes ? 0 : part);
         qp->sent_bytes += part;
         if (part == left) {
             qp->sent++;
@@ -118,7 +127,7 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
         }
     }
     lb_segments_release(&local);
-    return record != NULL ? SENT : NO_ROOM;
+    return payload != NULL ? SENT : NO_ROOM;
 }
 
 /* The step of the fault plan for a request that is to be sent; SENT: it is sent as without a plan. */
@@ -148,15 +157,15 @@ static bool is_refusal(uint32_t status)
     return status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR || status == IBV_WC_REM_OP_ERR;
 }
 
-/* The plan lets the peer refuse the request with the number qp->sent: its process does so, for there is room. */
+/* The plan lets the peer refuse the request with the number qp->sent: its process does so. A record is claimed. */
 static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct lb_failure *failure)
 {
-    struct lb_wire_record *record = lb_wire_claim(&proxy->requests_out, 0);
+    struct lb_wire_record record;
 
-    describe(record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
-    record->opcode = LB_WR_REFUSED;
-    record->imm_data = failure->status;
-    lb_wire_publish(&proxy->requests_out, record, 0);
+    describe(&record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
+    record.opcode = LB_WR_REFUSED;
+    record.imm_data = failure->status;
+    lb_wire_publish(&proxy->requests_out, &record, 0);
     qp->sent++;
 }
 
@@ -223,6 +232,41 @@ static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *
     return true;
 }
 
+static bool returns_bytes(unsigned int opcode)
+{
+    return opcode == IBV_WR_RDMA_READ || is_fetching_atomic(opcode);
+}
+
+static void complete_oldest(struct lb_qp *qp, uint32_t length, struct lb_aftermath *aftermath)
+{
+    lb_complete_done(qp, &lb_send_slot(qp, qp->executed)->wr, length, aftermath);
+    qp->executed++;
+    qp->waited_for = LB_WAIT_NONE;
+}
+
+/* Whether one number of a request is behind another one; they wrap. */
+static bool is_before(uint32_t number, uint32_t other)
+{
+    return (int32_t)(number - other) < 0;
+}
+
+/* The requests before this number have succeeded. Returns false if that cannot be. */
+static bool complete_before(struct lb_qp *qp, uint32_t number, struct lb_aftermath *aftermath)
+{
+    if (is_before(number, qp->executed))
+        return true; /* they were flushed, or a response has acknowledged them */
+    if (number - qp->executed > qp->sent - qp->executed)
+        return false;
+    while (qp->executed != number) {
+        const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->executed)->wr;
+
+        if (returns_bytes(wr->opcode))
+            return false;
+        complete_oldest(qp, (uint32_t)lb_length_of(wr), aftermath);
+    }
+    return true;
+}
+
 /* Applies one response. Returns false if it cannot be one. */
 static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, char *payload, uint32_t present,
     struct lb_aftermath *aftermath)
@@ -231,7 +275,9 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
         return false;
     if ((uint32_t)(response->number >> 32) != qp->sq_epoch)
         return true; /* flushed meanwhile */
-    if ((uint32_t)response->number != qp->executed || (qp->executed == qp->sent && qp->sent_bytes == 0))
+    const uint32_t number = (uint32_t)response->number;
+    if (is_before(number, qp->executed) || (number == qp->sent && qp->sent_bytes == 0) ||
+            !complete_before(qp, number, aftermath))
         return false;
     const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->executed)->wr;
     if (response->status != IBV_WC_SUCCESS) {
@@ -250,14 +296,20 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
         return true;
     if (qp->executed == qp->sent)
         return false; /* it has not been sent completely */
-    lb_complete_done(qp, wr, is_fetching_atomic(wr->opcode) ? 8 : (uint32_t)lb_length_of(wr), aftermath);
-    qp->executed++;
-    qp->waited_for = LB_WAIT_NONE;
+    complete_oldest(qp, is_fetching_atomic(wr->opcode) ? 8 : (uint32_t)lb_length_of(wr), aftermath);
     return true;
 }
 
-bool lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
+bool lb_proxy_is_responded(const struct lb_proxy *proxy)
 {
+    return lb_wire_pending(&proxy->responses_in) || atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
+        atomic_load_explicit(&proxy->acknowledged, memory_order_relaxed);
+}
+
+void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    /* Read before the responses: those to the requests before this number are there. */
+    const uint32_t acknowledged = atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire);
     struct lb_wire_record response;
     const char *payload;
     uint32_t present;
@@ -272,9 +324,13 @@ bool lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
         lb_wire_consume(&proxy->responses_in, &response);
         taken += response.size;
     }
+    if (taken < LB_WIRE_RING) {
+        atomic_store_explicit(&proxy->acknowledged, acknowledged, memory_order_relaxed);
+        if (qp->remote == &proxy->qp && qp->sq_epoch == proxy->epoch && !complete_before(qp, acknowledged, aftermath))
+            proxy->responses_in.broken = true;
+    }
     if (proxy->responses_in.broken)
         break_off(proxy);
-    return taken > 0;
 }
 
 /* Whether a record is a request that this device sends. */
@@ -331,8 +387,8 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
         payload = request->length;
     else if (status == IBV_WC_SUCCESS && is_fetching_atomic(request->opcode))
         payload = 8;
-    if (status != IBV_WC_SUCCESS || !more || request->opcode == IBV_WR_RDMA_READ) {
-        *proxy->response = (struct lb_wire_record){
+    if (status != IBV_WC_SUCCESS || returns_bytes(request->opcode)) {
+        const struct lb_wire_record response = {
             .kind = LB_WIRE_RESPONSE,
             .flags = more ? LB_WIRE_MORE : 0,
             .status = (uint8_t)status,
@@ -341,11 +397,15 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
             .vendor_err = status == IBV_WC_SUCCESS ? 0 : vendor_err,
             .offset = request->offset,
         };
-        lb_wire_publish(&proxy->responses_out, proxy->response, payload);
+        lb_wire_publish(&proxy->responses_out, &response, payload);
         lb_wire_consume(&proxy->requests_in, request);
         lb_proxy_ring(proxy);
-    } else {
+    } else if (more) {
         consume_request(proxy);
+    } else {
+        atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
+        lb_wire_consume(&proxy->requests_in, request);
+        lb_proxy_ring(proxy);
     }
 }
 
@@ -397,10 +457,10 @@ bool lb_proxy_next(struct lb_qp *qp)
     const char *payload = lb_wire_peek(&proxy->requests_in, request, &present);
 
     /*
-     * The responses that the other process gave before this request are to be seen before it: a reply does not overtake
+     * What the other process responded and acknowledged before this request is to be seen before it: a reply does not overtake
      * the completion of what it replies to.
      */
-    if (payload != NULL && lb_wire_pending(&proxy->responses_in) && !proxy->responses_in.broken && qp->peer != NULL) {
+    if (payload != NULL && lb_proxy_is_responded(proxy) && !proxy->responses_in.broken && qp->peer != NULL) {
         atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
         return false;
     }
@@ -410,8 +470,7 @@ bool lb_proxy_next(struct lb_qp *qp)
 
         proxy->response = lb_wire_claim(&proxy->responses_out, answer);
         if (proxy->response != NULL) {
-            put(proxy, answer > 0 ? (char *)(proxy->response + 1) : (char *)(uintptr_t)payload,
-                answer > 0 ? answer : request->length);
+            put(proxy, answer > 0 ? proxy->response : (char *)(uintptr_t)payload, answer > 0 ? answer : request->length);
             return true;
         }
         if (!proxy->responses_out.broken) {

@@ -22,6 +22,7 @@ struct lb_proxy {
     struct lb_wire_segment *segment;
     struct lb_wire_half *inbound;
     struct lb_wire_half *outbound;
+    uint32_t epoch;                        /* of the connected queue pair when it was connected; set once, under its sq_lock */
     int socket;                            /* to ring the other end */
     _Atomic bool attached;
     _Atomic bool broken;
@@ -31,12 +32,13 @@ struct lb_proxy {
     /* The connected queue pair's sq_lock. */
     struct lb_wire_producer requests_out;
     struct lb_wire_consumer responses_in;
+    _Atomic uint32_t acknowledged;         /* by the other end, as last seen; read without the lock, too */
 
     /* qp.sq_lock. */
     struct lb_wire_consumer requests_in;
     struct lb_wire_producer responses_out;
     struct lb_wire_record request;         /* in execution */
-    struct lb_wire_record *response;       /* room for its response */
+    char *response;                        /* room for the payload of its response */
     uint32_t message_length;               /* of the present message, in the parts that have been put into the send ring */
 };
 
@@ -45,16 +47,20 @@ static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
     return (struct lb_proxy *)(void *)qp;
 }
 
-/* The other end sees what was published, or is rung. */
+/* The other end sees what was published, or is rung. The second has no fence: the caller has made one. */
 void lb_proxy_ring(struct lb_proxy *proxy);
+void lb_proxy_wake(struct lb_proxy *proxy);
 
 /* The operations of a proxy: see struct lb_proxy_operations. */
 void lb_proxy_send(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermath *aftermath);
 bool lb_proxy_next(struct lb_qp *qp);
 void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc);
 
-/* The connected queue pair's sq_lock held. Completes the requests that were responded to; returns whether there were any. */
-bool lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *connected, struct lb_aftermath *aftermath);
+/* Whether the connected queue pair's requests seem to have been responded to, or acknowledged; for a look without a lock. */
+bool lb_proxy_is_responded(const struct lb_proxy *proxy);
+
+/* The connected queue pair's sq_lock held. Completes the requests that were responded to, or acknowledged. */
+void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *connected, struct lb_aftermath *aftermath);
 
 /* The proxy's sq_lock held, in the error state: requests that still come are from before the other end knew. */
 void lb_proxy_discard_requests(struct lb_proxy *proxy);

@@ -181,7 +181,10 @@ static int check_state(const struct lb_qp *qp)
 /* sq_lock held, and released. Executes the requests that the call has added to an idle ring, and the aftermath. */
 static inline void end_posting(struct lb_qp *qp, struct posting *posting, struct lb_aftermath *aftermath)
 {
-    if (__builtin_expect(posting->first, 0)) {
+    if (__builtin_expect(posting->first && qp->remote != NULL, 0)) {
+        lb_send_progress(qp, &posting->cost, aftermath);
+        lb_lock_release(&qp->sq_lock);
+    } else if (__builtin_expect(posting->first, 0)) {
         lb_qp_get(qp); /* the lock is free while it copies */
         lb_send_progress(qp, &posting->cost, aftermath);
         lb_lock_release(&qp->sq_lock);

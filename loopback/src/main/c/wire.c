@@ -16,11 +16,6 @@ static uint32_t size_of(uint32_t payload)
     return (uint32_t)sizeof(struct lb_wire_record) + (payload + 63u) / 64 * 64;
 }
 
-static struct lb_wire_record *at(const struct lb_wire_ring *ring, uint64_t position)
-{
-    return (struct lb_wire_record *)(void *)(uintptr_t)&ring->bytes[position % LB_WIRE_RING];
-}
-
 static int map(int fd, struct lb_wire_segment **segment)
 {
     void *mapped = mmap(NULL, sizeof(struct lb_wire_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -70,9 +65,11 @@ void lb_wire_unmap(struct lb_wire_segment *segment)
     (void)munmap(segment, sizeof(*segment));
 }
 
-/* Whether so many bytes are free; sets broken if the consumer claims what cannot be. */
-static bool has_room(struct lb_wire_producer *producer, uint32_t bytes)
+/* Whether so many bytes are free, and the place behind them; sets broken if the consumer claims what cannot be. */
+static bool has_room(struct lb_wire_producer *producer, uint32_t record)
 {
+    const uint32_t bytes = record + (uint32_t)sizeof(struct lb_wire_record);
+
     if (producer->produced - producer->consumed_seen + bytes <= LB_WIRE_RING)
         return true;
     const uint64_t consumed = atomic_load_explicit(&producer->ring->consumed, memory_order_acquire);
@@ -84,7 +81,22 @@ static bool has_room(struct lb_wire_producer *producer, uint32_t bytes)
     return producer->produced - consumed + bytes <= LB_WIRE_RING;
 }
 
-struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
+/*
+ * Makes a record at the producer's position visible, and nothing behind it. The header is written at once and last: the consumer
+ * waits on its line, and takes it away between two stores that are apart.
+ */
+static void publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t size)
+{
+    struct lb_wire_record *record = lb_wire_at(producer->ring, producer->produced);
+    const size_t rest = sizeof(header->size);
+
+    producer->produced += size;
+    atomic_store_explicit(lb_wire_size(lb_wire_at(producer->ring, producer->produced)), 0, memory_order_relaxed);
+    memcpy((char *)record + rest, (const char *)header + rest, sizeof(*header) - rest);
+    atomic_store_explicit(lb_wire_size(record), size, memory_order_release);
+}
+
+char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
 {
     const uint32_t size = size_of(payload);
     const uint32_t to_end = (uint32_t)(LB_WIRE_RING - producer->produced % LB_WIRE_RING);
@@ -99,40 +111,29 @@ struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t
         if (producer->broken || !has_room(producer, size + padding))
             return NULL;
     }
-    if (padding > 0) {
-        struct lb_wire_record *record = at(producer->ring, producer->produced);
-
-        memset(record, 0, sizeof(*record));
-        record->size = padding;
-        record->kind = LB_WIRE_PADDING;
-        producer->produced += padding;
-    }
-    return at(producer->ring, producer->produced);
+    if (padding > 0)
+        publish(producer, &(struct lb_wire_record){.kind = LB_WIRE_PADDING}, padding);
+    return (char *)(lb_wire_at(producer->ring, producer->produced) + 1);
 }
 
-void lb_wire_publish(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t payload)
+void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t payload)
 {
-    const uint32_t size = size_of(payload); /* the record's may change at any time */
-
-    record->size = size;
-    producer->produced += size;
-    atomic_store_explicit(&producer->ring->produced, producer->produced, memory_order_release);
+    publish(producer, header, size_of(payload));
 }
 
 /* Copies the oldest header; false if there is none, or the ring is broken. */
 static bool peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record)
 {
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
-    const uint64_t available = atomic_load_explicit(&consumer->ring->produced, memory_order_acquire) - consumed;
+    struct lb_wire_record *shared = lb_wire_at(consumer->ring, consumed);
+    const uint32_t size = atomic_load_explicit(lb_wire_size(shared), memory_order_acquire);
 
-    if (available == 0 || consumer->broken)
+    if (size == 0 || consumer->broken)
         return false;
-    if (available >= sizeof(*record) && available <= LB_WIRE_RING) {
-        memcpy(record, at(consumer->ring, consumed), sizeof(*record));
-        if (record->size % 64 == 0 && record->size >= sizeof(*record) && record->size <= available &&
-                record->size <= LB_WIRE_RING - consumed % LB_WIRE_RING)
-            return true;
-    }
+    memcpy(record, shared, sizeof(*record));
+    record->size = size;
+    if (size % 64 == 0 && size <= LB_WIRE_RING - consumed % LB_WIRE_RING)
+        return true;
     consumer->broken = true;
     return false;
 }
@@ -153,7 +154,7 @@ const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_recor
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
 
     *present = record->size - (uint32_t)sizeof(*record);
-    return (const char *)at(consumer->ring, consumed) + sizeof(*record);
+    return (const char *)lb_wire_at(consumer->ring, consumed) + sizeof(*record);
 }
 
 void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_record *record)

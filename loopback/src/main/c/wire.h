@@ -7,6 +7,9 @@
  * responses must not wait behind them. A ring has one producer and one consumer at a time (the locks of their users see to
  * that). Records are contiguous multiples of 64 bytes: a header and up to LB_WIRE_CHUNK bytes of payload.
  *
+ * A record is there when its size is not 0. A producer first clears the size of the place behind the record, where the next one
+ * will be, so it always leaves that place free. A consumer waits on the line that it needs next, and on no other.
+ *
  * Nothing in a segment is trusted: the other process may write anything at any time. Each end keeps its own positions and reads
  * the other's with a check; a header is copied before it is looked at, and its sizes are checked. A segment is sealed against
  * shrinking, so an access cannot fault. A violation makes a ring `broken` for good, and the connection ends.
@@ -21,7 +24,7 @@
 #include <stdint.h>
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
-#define LB_WIRE_VERSION 2u
+#define LB_WIRE_VERSION 3u
 
 /* Room for both ends to copy at the same time, each on its processor: with half of it they wait for each other. */
 #define LB_WIRE_RING (256u * 1024)
@@ -41,14 +44,14 @@ enum {
 };
 
 struct lb_wire_record {
-    uint32_t size;        /* of the record, a multiple of 64 */
+    uint32_t size;        /* of the record, a multiple of 64; 0: not published */
     uint8_t kind;
     uint8_t opcode;       /* request: an enum ibv_wr_opcode, or LB_WR_REFUSED: imm_data is the status */
     uint8_t flags;
     uint8_t status;       /* response: an enum ibv_wc_status */
     uint32_t length;      /* bytes of payload; of a read request: bytes to read */
     uint32_t imm_data;    /* network byte order, as in a work request */
-    uint64_t number;      /* of the request at its requester, who alone gives it a meaning */
+    uint64_t number;      /* of the request at its requester; the lower half counts its requests */
     uint64_t remote_addr;
     uint64_t compare_add;
     uint64_t swap;
@@ -64,7 +67,6 @@ struct lb_wire_record {
 _Static_assert(sizeof(struct lb_wire_record) == 64, "one cache line");
 
 struct lb_wire_ring {
-    alignas(64) _Atomic uint64_t produced; /* bytes ever; the producer's */
     alignas(64) _Atomic uint64_t consumed; /* bytes ever; the consumer's */
     alignas(64) _Atomic uint32_t starved;  /* the producer found no room: ring it when there is some */
     alignas(64) char bytes[LB_WIRE_RING];
@@ -79,6 +81,8 @@ enum {
 
 struct lb_wire_half {
     alignas(64) _Atomic uint32_t asleep;
+    /* Of the end that consumes this half: its requests before this number are done with, those without a response in success. */
+    alignas(64) _Atomic uint32_t acknowledged;
     struct lb_wire_ring requests;
     struct lb_wire_ring responses;
 };
@@ -109,14 +113,14 @@ int lb_wire_map(int fd, struct lb_wire_segment **segment);
 void lb_wire_unmap(struct lb_wire_segment *segment);
 
 /*
- * Room for a record with so many bytes of payload, at most LB_WIRE_CHUNK; payload follows the record. NULL: there is none, and the
- * consumer will ring this end, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called
- * with no other claim in between; a later claim replaces an unpublished one.
+ * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end, or the
+ * ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later
+ * claim replaces an unpublished one.
  */
-struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
+char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
 
-/* Publishes the claimed record with a payload of this length, at most the claimed one. */
-void lb_wire_publish(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t payload);
+/* Publishes a record with this header, except for its size, and a payload of this length, at most the claimed one. */
+void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t payload);
 
 /*
  * Copies the header of the oldest record and returns its payload, valid until lb_wire_consume; NULL if there is none, or the ring
@@ -137,19 +141,54 @@ static inline void lb_wire_fence(void)
 #endif
 }
 
+static inline struct lb_wire_record *lb_wire_at(const struct lb_wire_ring *ring, uint64_t position)
+{
+    return (struct lb_wire_record *)(void *)(uintptr_t)&ring->bytes[position % LB_WIRE_RING];
+}
+
+/* The size of a record in the ring, which the other end may change at any time. */
+static inline _Atomic uint32_t *lb_wire_size(struct lb_wire_record *record)
+{
+    return (_Atomic uint32_t *)(void *)&record->size;
+}
+
 /* Whether a record seems to be there; for a look without a lock. */
 static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
 {
-    return atomic_load_explicit(&consumer->ring->produced, memory_order_acquire) !=
-        atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+
+    struct lb_wire_record *record = lb_wire_at(consumer->ring, consumed);
+
+    if (atomic_load_explicit(lb_wire_size(record), memory_order_acquire) == 0)
+        return false;
+    __builtin_prefetch(record + 1); /* its payload */
+    return true;
 }
 
-/* Whether the producer waits for room that consumption has made; asked once after a series of lb_wire_consume. */
+/* The same, between a store before the release of a lock and a load after it: on x86 the release does that, too. */
+static inline void lb_wire_fence_after_release(void)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    atomic_signal_fence(memory_order_seq_cst);
+#else
+    lb_wire_fence();
+#endif
+}
+
+/*
+ * Whether the producer waits for room that consumption has made; asked once after a series of lb_wire_consume. The first has no
+ * fence: the caller has made one.
+ */
+static inline bool lb_wire_starved(struct lb_wire_consumer *consumer)
+{
+    return atomic_load_explicit(&consumer->ring->starved, memory_order_relaxed) != 0 &&
+        atomic_exchange_explicit(&consumer->ring->starved, 0, memory_order_relaxed) != 0;
+}
+
 static inline bool lb_wire_fed(struct lb_wire_consumer *consumer)
 {
     lb_wire_fence();
-    return atomic_load_explicit(&consumer->ring->starved, memory_order_relaxed) != 0 &&
-        atomic_exchange_explicit(&consumer->ring->starved, 0, memory_order_relaxed) != 0;
+    return lb_wire_starved(consumer);
 }
 
 #endif

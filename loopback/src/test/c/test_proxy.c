@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_proxy.c: the records between two processes. The other process is played by the test itself: it reads and writes the shared
+ * segment, and so also breaks its rules.
+ */
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "proxy.h"
+#include "test.h"
+#include "verbs_pair.h"
+
+#define LENGTH 64u
+
+/* Side 0 of the pair is connected to the proxy of a queue pair that does not exist. */
+struct other {
+    struct verbs_pair pair;
+    struct ibv_qp *proxy;
+    struct lb_wire_segment *segment;
+    struct lb_wire_half *to_us;
+    struct lb_wire_half *to_it;
+    int socket;
+    uint64_t requests_at;  /* where the next record of the ring is that the test writes */
+    uint64_t responses_at;
+};
+
+static void open_other(struct other *other)
+{
+    const struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    int sockets[2];
+
+    memset(other, 0, sizeof(*other));
+    verbs_pair_open(&other->pair, &options);
+    const int fd = lb_proxy_segment_create(&other->segment);
+    CHECK(fd >= 0);
+    (void)close(fd);
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
+    other->socket = sockets[1];
+    other->to_us = &other->segment->to[0];
+    other->to_it = &other->segment->to[1];
+    other->proxy = lb_proxy_create(other->segment, true, sockets[0]);
+    CHECK(other->proxy != NULL);
+    CHECK_EQ(ibv_modify_qp(other->pair.qp[0], &reset, IBV_QP_STATE), 0);
+    verbs_connect(other->pair.qp[0], other->proxy->qp_num, &options);
+}
+
+static void close_other(struct other *other)
+{
+    verbs_pair_close(&other->pair);
+    lb_proxy_destroy(other->proxy);
+    (void)close(other->socket);
+}
+
+/* The request that was sent as the next one; NULL: there is none. */
+static const struct lb_wire_record *request_at(struct other *other, uint64_t position)
+{
+    struct lb_wire_record *record = lb_wire_at(&other->to_it->requests, position);
+
+    return atomic_load(lb_wire_size(record)) != 0 ? record : NULL;
+}
+
+static void put(struct lb_wire_ring *ring, uint64_t *position, const struct lb_wire_record *header)
+{
+    struct lb_wire_record *record = lb_wire_at(ring, *position);
+
+    memcpy((char *)record + sizeof(record->size), (const char *)header + sizeof(record->size),
+        sizeof(*header) - sizeof(record->size));
+    atomic_store(lb_wire_size(record), header->size);
+    *position += header->size;
+}
+
+static void respond(struct other *other, uint32_t number, enum ibv_wc_status status)
+{
+    const struct lb_wire_record *first = request_at(other, 0);
+
+    put(&other->to_us->responses, &other->responses_at, &(struct lb_wire_record){
+        .size = sizeof(*first),
+        .kind = LB_WIRE_RESPONSE,
+        .status = (uint8_t)status,
+        .number = (first->number & ~(uint64_t)UINT32_MAX) | number,
+    });
+}
+
+static void write_to_it(struct other *other, uint64_t wr_id)
+{
+    verbs_send(&other->pair, 0, wr_id, IBV_WR_RDMA_WRITE, LENGTH, IBV_SEND_SIGNALED);
+}
+
+static void check_next(struct other *other, uint64_t wr_id, enum ibv_wc_status status)
+{
+    const struct ibv_wc wc = verbs_wc(other->pair.cq[0]);
+
+    CHECK_EQ(wc.wr_id, wr_id);
+    CHECK_EQ(wc.status, status);
+}
+
+static void check_none(struct other *other)
+{
+    struct ibv_wc wc;
+
+    for (int i = 0; i < 1000; i++)
+        CHECK_EQ(ibv_poll_cq(other->pair.cq[0], 1, &wc), 0);
+}
+
+static void should_complete_requests_up_to_the_acknowledged_one(void)
+{
+    struct other other;
+
+    open_other(&other);
+    for (uint64_t i = 0; i < 3; i++)
+        write_to_it(&other, i);
+    check_none(&other);
+    atomic_store(&other.to_us->acknowledged, 2);
+    check_next(&other, 0, IBV_WC_SUCCESS);
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    check_none(&other);
+    CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+static void should_break_off_at_an_acknowledgement_of_what_was_not_sent(void)
+{
+    struct other other;
+
+    open_other(&other);
+    write_to_it(&other, 1);
+    atomic_store(&other.to_us->acknowledged, 2);
+    check_none(&other);
+    CHECK(lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+static void should_break_off_at_an_acknowledgement_of_a_read_without_its_bytes(void)
+{
+    struct other other;
+
+    open_other(&other);
+    verbs_send(&other.pair, 0, 1, IBV_WR_RDMA_READ, LENGTH, IBV_SEND_SIGNALED);
+    atomic_store(&other.to_us->acknowledged, 1);
+    check_none(&other);
+    CHECK(lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+static void should_ignore_an_acknowledgement_that_goes_back(void)
+{
+    struct other other;
+
+    open_other(&other);
+    write_to_it(&other, 1);
+    atomic_store(&other.to_us->acknowledged, 1);
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    write_to_it(&other, 2);
+    atomic_store(&other.to_us->acknowledged, 0);
+    check_none(&other);
+    CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+static void should_complete_the_requests_before_one_that_fails(void)
+{
+    struct other other;
+
+    open_other(&other);
+    for (uint64_t i = 0; i < 4; i++)
+        write_to_it(&other, i);
+    respond(&other, 2, IBV_WC_REM_ACCESS_ERR);
+    check_next(&other, 0, IBV_WC_SUCCESS);
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    check_next(&other, 2, IBV_WC_REM_ACCESS_ERR);
+    check_next(&other, 3, IBV_WC_WR_FLUSH_ERR);
+    /* Known too late: it was executed, but is flushed. */
+    atomic_store(&other.to_us->acknowledged, 4);
+    check_none(&other);
+    CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+static void should_break_off_at_a_response_to_what_was_not_sent(void)
+{
+    struct other other;
+
+    open_other(&other);
+    write_to_it(&other, 1);
+    respond(&other, 1, IBV_WC_SUCCESS);
+    check_none(&other);
+    CHECK(lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+/* A message of the other process, without bytes. */
+static void send_to_us(struct other *other)
+{
+    put(&other->to_us->requests, &other->requests_at, &(struct lb_wire_record){
+        .size = sizeof(struct lb_wire_record),
+        .kind = LB_WIRE_REQUEST,
+        .opcode = IBV_WR_SEND,
+        .number = other->requests_at / sizeof(struct lb_wire_record),
+        .rnr_retry = 7,
+    });
+}
+
+static void should_complete_acknowledged_requests_before_a_message(void)
+{
+    struct other other;
+
+    open_other(&other);
+    for (uint64_t i = 0; i < 3; i++) {
+        verbs_recv(&other.pair, 0, 10 + i, 0, LENGTH);
+        write_to_it(&other, i);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        atomic_store(&other.to_us->acknowledged, i + 1);
+        send_to_us(&other);
+        check_next(&other, i, IBV_WC_SUCCESS);
+        check_next(&other, 10 + i, IBV_WC_SUCCESS);
+        CHECK_EQ(atomic_load(&other.to_it->acknowledged), i + 1);
+    }
+    CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+static void should_break_off_at_a_record_of_an_impossible_size(void)
+{
+    const uint32_t sizes[] = {1, sizeof(struct lb_wire_record) + 1, LB_WIRE_RING + sizeof(struct lb_wire_record), UINT32_MAX};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct other other;
+
+        open_other(&other);
+        verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+        send_to_us(&other);
+        check_next(&other, 1, IBV_WC_SUCCESS);
+        put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){.size = sizes[i], .kind = LB_WIRE_REQUEST});
+        check_none(&other);
+        CHECK(lb_proxy_is_broken(other.proxy));
+        close_other(&other);
+    }
+}
+
+/* Goes round the ring with records of changing sizes: each is seen, and nothing behind it, whatever was there a round before. */
+static void should_show_a_record_and_nothing_behind_it(void)
+{
+    struct other other;
+    uint64_t at = 0;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < 2000; i++) {
+        const uint32_t length = i * 37 % 1000;
+
+        CHECK(request_at(&other, at) == NULL);
+        memset(other.pair.buffer[0], 0xff, length);
+        verbs_send(&other.pair, 0, i, IBV_WR_RDMA_WRITE, length, IBV_SEND_SIGNALED);
+        if (request_at(&other, at)->kind == LB_WIRE_PADDING)
+            at += request_at(&other, at)->size;
+        const struct lb_wire_record *request = request_at(&other, at);
+        CHECK(request != NULL);
+        CHECK_EQ(request->length, length);
+        CHECK_EQ((uint32_t)request->number, i);
+        at += request->size;
+        atomic_store(&other.to_it->requests.consumed, at);
+        atomic_store(&other.to_us->acknowledged, i + 1);
+        check_next(&other, i, IBV_WC_SUCCESS);
+    }
+    CHECK(at > LB_WIRE_RING);
+    close_other(&other);
+}
+
+static bool is_rung(const struct other *other)
+{
+    char byte;
+
+    return recv(other->socket, &byte, 1, MSG_DONTWAIT) == 1;
+}
+
+/* Of both: requests, and acknowledgements. */
+static void should_ring_an_end_that_sleeps_once_until_it_answers(void)
+{
+    struct other other;
+
+    open_other(&other);
+    write_to_it(&other, 1);
+    CHECK(is_rung(&other));
+    CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_RUNG);
+    write_to_it(&other, 2);
+    CHECK(!is_rung(&other));
+    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    verbs_recv(&other.pair, 0, 3, 0, LENGTH);
+    send_to_us(&other);
+    check_next(&other, 3, IBV_WC_SUCCESS);
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), 1);
+    CHECK(is_rung(&other));
+    close_other(&other);
+}
+
+const struct test proxy_tests[] = {
+    {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},
+    {"an acknowledgement of what was not sent ends the connection",
+        should_break_off_at_an_acknowledgement_of_what_was_not_sent},
+    {"an acknowledgement of a read without its bytes ends the connection",
+        should_break_off_at_an_acknowledgement_of_a_read_without_its_bytes},
+    {"an acknowledgement that goes back is ignored", should_ignore_an_acknowledgement_that_goes_back},
+    {"the requests before one that fails in another process complete", should_complete_the_requests_before_one_that_fails},
+    {"a response to what was not sent ends the connection", should_break_off_at_a_response_to_what_was_not_sent},
+    {"acknowledged requests to another process complete before a message of it",
+        should_complete_acknowledged_requests_before_a_message},
+    {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
+    {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
+    {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
+    {NULL, NULL},
+};
