@@ -4,6 +4,7 @@ import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -38,6 +39,11 @@ final class Connections {
     /** Waits until the connection is established. */
     static void awaitEstablished(final Connection connection) {
         FirstEvent.awaitEstablished(connection, EVENT_TIMEOUT_MS);
+    }
+
+    /** Waits until the connection is established; false if the peer has gone before. */
+    static boolean awaitEstablishedOrGone(final Connection connection) {
+        return FirstEvent.await(connection, EVENT_TIMEOUT_MS) == ConnectionEvent.ESTABLISHED;
     }
 
     /** Waits until the peer has disconnected, or the wait is cancelled. */

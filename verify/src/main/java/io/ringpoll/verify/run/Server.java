@@ -1,6 +1,7 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -74,9 +75,13 @@ final class Server implements Runnable {
         return hasServed;
     }
 
-    /** Stops accepting, and waits until the sessions have ended; any thread. */
-    void stop(final long timeoutNs) {
+    /** The accepting thread and the sessions end; any thread. */
+    void stop() {
         stopping = true;
+    }
+
+    /** Waits until the sessions have ended; any thread, when the accepting thread has ended. */
+    void awaitSessions(final long timeoutNs) {
         final Deadline deadline = Deadline.after(timeoutNs);
         for (final Thread thread : sessions) {
             if (!deadline.join(thread)) {
@@ -92,15 +97,15 @@ final class Server implements Runnable {
                 throw new IllegalArgumentException("depth " + hello.depth() + ", but the server's is " + config.depth());
             }
             accept(hello, request);
-        } catch (final IllegalArgumentException | RpmaException refused) {
+        } catch (final IllegalArgumentException | IllegalStateException | RpmaException refused) {
             accounts.complainUnlessPlanned("a client was refused: " + refused.getMessage());
         }
     }
 
     /** Accepts on this thread: until the connection has its own channel, its events arrive on that of the endpoint. */
     private void accept(final Hello hello, final ConnectionRequest request) {
-        final ServerMemory memory = ServerMemory.allocate(peer, hello);
         final int firstSlot = slots.take();
+        final ServerMemory memory = ServerMemory.allocate(peer, hello);
         final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells(), config.faults() != null);
         final Connection connection;
         try {
@@ -111,6 +116,11 @@ final class Server implements Runnable {
             session.giveUp();
             slots.give(firstSlot);
             memory.close();
+            if (refused.errno() == Errno.EINVAL && config.faults() == null) {
+                // The connection manager's answer to the acceptance of a client that is no longer there.
+                accounts.note("client connection " + hello.session() + " has gone before it was accepted");
+                return;
+            }
             throw refused;
         }
         start("ringpoll-server-" + hello.session(), () -> {
@@ -145,15 +155,22 @@ final class Server implements Runnable {
         hasServed = true;
     }
 
-    /** From acceptance to the end: this thread only waits for the disconnect of the client, and for the last flush. */
+    /**
+     * From acceptance to the end: this thread only waits for the disconnect of the client, and for the last flush. A client that
+     * is killed while it connects ends its connection before it is established; its receives are flushed without a disconnect.
+     */
     private void serve(final ServerSession session, final Connection connection) {
         session.connected(connection);
         queues.add(connection);
         try {
-            Connections.awaitEstablished(connection);
-            Connections.awaitEnd(connection, () -> stopping);
+            final boolean isEstablished = Connections.awaitEstablishedOrGone(connection);
+            if (isEstablished) {
+                Connections.awaitEnd(connection, () -> stopping);
+            }
             session.end();
-            connection.disconnect();
+            if (isEstablished) {
+                connection.disconnect();
+            }
             if (!Connections.await(session::isRetired)) {
                 accounts.complain(connection.name() + " at the server: receives were not flushed");
             }

@@ -87,8 +87,9 @@ final class ServerSide implements Side {
 
     @Override
     public void close() throws InterruptedException {
-        server.stop(STOP_TIMEOUT_NS);
+        server.stop();
         thread.join();
+        server.awaitSessions(STOP_TIMEOUT_NS);
         endpoint.close();
     }
 }
