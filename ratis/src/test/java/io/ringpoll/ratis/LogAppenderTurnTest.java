@@ -370,7 +370,7 @@ class LogAppenderTurnTest extends LogAppenderFixture {
         assertEquals(1, refused.entries());
         refused.answer(AppendResult.INCONSISTENCY, 0, 1);
         setBack.get(30, TimeUnit.SECONDS);
-        verify(follower).setNextIndex(0);
+        verify(follower, timeout(30_000)).setNextIndex(0);
     }
 
     @Test
@@ -381,7 +381,7 @@ class LogAppenderTurnTest extends LogAppenderFixture {
         assertEquals(0, refused.entries());
         refused.answer(AppendResult.INCONSISTENCY, 0, 1);
         setBack.get(30, TimeUnit.SECONDS);
-        verify(follower).setNextIndex(1);
+        verify(follower, timeout(30_000)).setNextIndex(1);
     }
 
     @Test
