@@ -98,6 +98,10 @@ public final class RemoteServer {
     private void accept(final Peer peer, final ConnectionRequest request, final Pipeline pipeline) {
         try (request) {
             final ServedClient client = ServedClient.accept(peer, request, served + 1, pipeline);
+            if (client == null) {
+                say("a client has gone before it was accepted");
+                return;
+            }
             served++;
             clients.add(client);
         } catch (final IllegalArgumentException | RpmaException failure) {

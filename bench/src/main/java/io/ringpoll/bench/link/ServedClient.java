@@ -2,6 +2,7 @@ package io.ringpoll.bench.link;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.os.Errno;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -9,6 +10,7 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WorkCompletion;
@@ -47,6 +49,7 @@ final class ServedClient {
     /**
      * Accepts a client and lets the pipeline poll its queue.
      *
+     * @return null if the client has gone meanwhile
      * @throws IllegalArgumentException if the request is not that of a client
      */
     static ServedClient accept(final Peer peer, final ConnectionRequest request, final int number, final Pipeline pipeline) {
@@ -61,7 +64,10 @@ final class ServedClient {
             for (int i = 0; i < RemoteLink.SERVER_RECEIVES; i++) {
                 request.receive(memory, 0, LinkEnd.MEMORY_BYTES, 0);
             }
-            connection = request.connect(new Greeting(greeting.purpose(), memory.descriptor()).encode());
+            connection = connect(request, new Greeting(greeting.purpose(), memory.descriptor()));
+            if (connection == null) {
+                return null;
+            }
             final ServedClient client =
                 new ServedClient(number, greeting.purpose(), new LinkEnd(connection, memory, clientMemory));
             pipeline.addQueue(connection.completionQueue(), client);
@@ -73,6 +79,18 @@ final class ServedClient {
                 close(clientMemory);
                 close(memory);
             }
+        }
+    }
+
+    private static Connection connect(final ConnectionRequest request, final Greeting answer) {
+        try {
+            return request.connect(answer.encode());
+        } catch (final RpmaException refused) {
+            if (refused.errno() == Errno.EINVAL) {
+                // The connection manager's answer to the acceptance of a client that is no longer there.
+                return null;
+            }
+            throw refused;
         }
     }
 
@@ -120,7 +138,9 @@ final class ServedClient {
     void close(final Pipeline pipeline) throws TimeoutException {
         pipeline.removeQueue(end.connection().completionQueue(), RELEASE_NS);
         goodbye = end.memory().memory().get(ValueLayout.JAVA_LONG_UNALIGNED, RemoteLink.GOODBYE_OFFSET) != 0;
-        end.connection().disconnect();
+        if (established) {
+            end.connection().disconnect();
+        }
         end.connection().close();
         end.peerMemory().close();
         end.memory().close();
