@@ -5,10 +5,12 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 
 /**
@@ -23,9 +25,12 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * the same first index as soon as the pending one is stored: the entries that only the other one has, or has of a later term, are
  * not stored.
  *
- * <p>A request that waits is dropped when its leader repeats it. Thread-safe.
+ * <p>A request that waits is dropped when its leader repeats it. The requests of a removed group fail here: the engine does not
+ * reply to those that were pending. Thread-safe.
  */
 final class AppendQueue {
+    private static final String REMOVED = "the group has been removed";
+
     private final SerialExecutor inOrder;
     private final Supplier<?> group;
     /** What the supplier has returned for the latest request. */
@@ -33,6 +38,7 @@ final class AppendQueue {
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
     /** Those without reply; the engine has few at a time. */
     private final List<Request> passed = new ArrayList<>();
+    private boolean closed;
 
     /** A request with entries. */
     static final class Request {
@@ -40,21 +46,30 @@ final class AppendQueue {
         private final long firstIndex;
         private final long lastIndex;
         private final Runnable pass;
-        private final Runnable drop;
+        private final Runnable taken;
+        private final CompletableFuture<?> result;
 
         /**
          * Creates a request.
          *
          * @param request with at least one entry; not retained
          * @param pass    passes it to the engine
-         * @param drop    is called instead of {@code pass} if the leader has repeated the request
+         * @param taken   is called instead of {@code pass} if the request is dropped
+         * @param result  completed by the reply, or exceptionally if there is none
          */
-        Request(final AppendEntriesRequestProto request, final Runnable pass, final Runnable drop) {
+        Request(final AppendEntriesRequestProto request, final Runnable pass, final Runnable taken,
+            final CompletableFuture<?> result) {
             leader = request.getServerRequest().getRequestorId();
             firstIndex = request.getEntries(0).getIndex();
             lastIndex = request.getEntries(request.getEntriesCount() - 1).getIndex();
             this.pass = pass;
-            this.drop = drop;
+            this.taken = taken;
+            this.result = result;
+        }
+
+        private void drop(final String reason) {
+            taken.run();
+            result.completeExceptionally(new RaftException(reason));
         }
 
         private boolean overlaps(final Request other) {
@@ -84,10 +99,10 @@ final class AppendQueue {
      *
      * @param request for which {@link #end} is called after its reply
      * @param here    whether it may be passed on the calling thread
-     * @throws RejectedExecutionException if the server is closing
+     * @throws RejectedExecutionException if the server is closing, or the queue is closed
      */
     void add(final Request request, final boolean here) {
-        addBehindOthers(request).forEach(repeated -> repeated.drop.run());
+        addBehindOthers(request).forEach(repeated -> repeated.drop("the leader has repeated the request"));
         if (here) {
             inOrder.executeHere(this::passNext);
             return;
@@ -106,6 +121,9 @@ final class AppendQueue {
 
     /** Returns the requests that it repeats, which do not wait any more. */
     private synchronized List<Request> addBehindOthers(final Request request) {
+        if (closed) {
+            throw new RejectedExecutionException(REMOVED);
+        }
         final List<Request> repeated = waiting.isEmpty() ? List.of() : waiting.stream().filter(request::repeats).toList();
         waiting.removeAll(repeated);
         waiting.addLast(request);
@@ -126,20 +144,61 @@ final class AppendQueue {
     }
 
     private Request next() {
-        return next(group.get());
+        fail(forgottenFor(group.get()));
+        return behindPassed();
     }
 
-    private synchronized Request next(final Object currentGroup) {
-        if (currentGroup == null || currentGroup != latestGroup.get()) {
-            latestGroup = new WeakReference<>(currentGroup);
-            passed.clear();
+    /** Returns the requests that were passed to another object of the group, and forgets them. */
+    private synchronized List<Request> forgottenFor(final Object currentGroup) {
+        if (currentGroup != null && currentGroup == latestGroup.get()) {
+            return List.of();
         }
+        latestGroup = new WeakReference<>(currentGroup);
+        final List<Request> forgotten = List.copyOf(passed);
+        passed.clear();
+        return forgotten;
+    }
+
+    private synchronized Request behindPassed() {
         final Request head = waiting.peekFirst();
         if (head == null || passed.stream().anyMatch(head::overlaps)) {
             return null;
         }
         passed.add(waiting.removeFirst());
         return head;
+    }
+
+    private static void fail(final List<Request> lost) {
+        lost.forEach(request -> request.result.completeExceptionally(new RaftException(REMOVED)));
+    }
+
+    /** The engine's object of the group for the latest request; null if there is none. */
+    synchronized Object latestGroup() {
+        return latestGroup.get();
+    }
+
+    /**
+     * Closes the queue of a removed group: all its requests fail.
+     *
+     * @param removed what {@link #latestGroup} has returned before the group was found to be missing
+     * @return false if a request has been passed to another object since then: the group has been added again
+     */
+    boolean close(final Object removed) {
+        final List<Request> lost;
+        final List<Request> dropped;
+        synchronized (this) {
+            if (latestGroup.get() != removed) {
+                return false;
+            }
+            closed = true;
+            lost = List.copyOf(passed);
+            dropped = List.copyOf(waiting);
+            passed.clear();
+            waiting.clear();
+        }
+        fail(lost);
+        dropped.forEach(request -> request.drop(REMOVED));
+        return true;
     }
 
     /** Ends a request: those that wait for it are passed on the threads of the executor. */

@@ -1,6 +1,7 @@
 package io.ringpoll.ratis;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -19,11 +20,30 @@ final class AppendQueues {
         this.executor = executor;
     }
 
-    /** The queue of a group; null if the server does not have the group. It does not wait for a group that starts. */
+    /**
+     * The queue of a group; null if the server does not have the group. It does not wait for a group that starts. The first
+     * request of a group closes the queues of those that have been removed, for instance within the process.
+     */
     AppendQueue of(final RaftGroupId group) {
         final AppendQueue queue = byGroup.get(group);
-        return queue != null || !hasGroup(group) ? queue :
-            byGroup.computeIfAbsent(group, id -> new AppendQueue(executor, () -> division(id)));
+        if (queue != null || !hasGroup(group)) {
+            return queue;
+        }
+        closeRemoved();
+        return byGroup.computeIfAbsent(group, id -> new AppendQueue(executor, () -> division(id)));
+    }
+
+    /** Closes the queues of groups that have been removed: their requests get no reply of the engine. */
+    void closeRemoved() {
+        final Map<RaftGroupId, Object> removed = new HashMap<>();
+        byGroup.forEach((id, queue) -> removed.put(id, queue.latestGroup()));
+        server.getGroupIds().forEach(removed::remove);
+        removed.forEach((id, latest) -> {
+            final AppendQueue queue = byGroup.get(id);
+            if (queue != null && queue.close(latest)) {
+                byGroup.remove(id, queue);
+            }
+        });
     }
 
     private boolean hasGroup(final RaftGroupId group) {

@@ -27,7 +27,6 @@ import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
-import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -110,7 +109,7 @@ final class RequestDispatcher implements RequestHandler {
         final Runnable task = () -> call(result, () -> ask(type, request), taken);
         try {
             if (type == MessageType.APPEND_ENTRIES) {
-                append((AppendEntriesRequestProto) request, task, () -> drop(result, taken), result);
+                append((AppendEntriesRequestProto) request, task, taken, result);
             } else {
                 execute(type, request, task);
             }
@@ -137,12 +136,12 @@ final class RequestDispatcher implements RequestHandler {
         }
     }
 
-    private void append(final AppendEntriesRequestProto request, final Runnable task, final Runnable drop,
+    private void append(final AppendEntriesRequestProto request, final Runnable task, final Runnable taken,
         final CompletableFuture<?> result) {
         final boolean here = direct && isOfKnownLeader(request);
         final AppendQueue queue = request.getEntriesCount() > 0 ? appends.of(groupOf(request)) : null;
         if (queue != null) {
-            final AppendQueue.Request queued = new AppendQueue.Request(request, task, drop);
+            final AppendQueue.Request queued = new AppendQueue.Request(request, task, taken, result);
             result.whenComplete((reply, failure) -> queue.end(queued));
             queue.add(queued, here);
         } else if (here) {
@@ -150,11 +149,6 @@ final class RequestDispatcher implements RequestHandler {
         } else {
             executor.execute(task);
         }
-    }
-
-    private static void drop(final CompletableFuture<?> result, final Runnable taken) {
-        taken.run();
-        result.completeExceptionally(new RaftException("the leader has repeated the request"));
     }
 
     private static RaftGroupId groupOf(final AppendEntriesRequestProto request) {
@@ -227,7 +221,8 @@ final class RequestDispatcher implements RequestHandler {
             case SET_CONFIGURATION -> server.setConfigurationAsync(
                 ClientProtoUtils.toSetConfigurationRequest((SetConfigurationRequestProto) request));
             case GROUP_MANAGEMENT -> server.groupManagementAsync(
-                ClientProtoUtils.toGroupManagementRequest((GroupManagementRequestProto) request));
+                ClientProtoUtils.toGroupManagementRequest((GroupManagementRequestProto) request))
+                .whenComplete((reply, failure) -> appends.closeRemoved());
             case TRANSFER_LEADERSHIP -> server.transferLeadershipAsync(
                 ClientProtoUtils.toTransferLeadershipRequest((TransferLeadershipRequestProto) request));
             case SNAPSHOT_MANAGEMENT -> server.snapshotManagementAsync(

@@ -1,10 +1,13 @@
 package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -16,6 +19,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class AppendQueueTest {
+    private static final String REMOVED = ": the group has been removed";
+
     private final List<String> events = new ArrayList<>();
     private Object group = "the group";
     private boolean closing;
@@ -33,8 +38,10 @@ class AppendQueueTest {
             message.addEntries(LogEntryProto.newBuilder().setIndex(index));
         }
         final String name = leader + first + "-" + last;
+        final CompletableFuture<Object> result = new CompletableFuture<>();
+        result.whenComplete((reply, failure) -> events.add(name + ": " + failure.getMessage()));
         final AppendQueue.Request request = new AppendQueue.Request(
-            message.build(), () -> events.add(name), () -> events.add(name + " dropped"));
+            message.build(), () -> events.add(name), () -> events.add(name + " dropped"), result);
         queue.add(request, false);
         return request;
     }
@@ -86,7 +93,8 @@ class AppendQueueTest {
         add("a", 8, 8);
         add("b", 6, 6);
         add("a", 5, 9);
-        assertEvents("a5-6", "a5-7 dropped", "a8-8 dropped");
+        assertEvents("a5-6", "a5-7 dropped", "a5-7: the leader has repeated the request", "a8-8 dropped",
+            "a8-8: the leader has repeated the request");
         queue.end(pending);
         assertEvents("b6-6");
     }
@@ -98,7 +106,29 @@ class AppendQueueTest {
         add("a", 5, 6);
         group = "added again";
         add("a", 5, 6);
-        assertEvents("a5-6", "a5-6", "a5-6");
+        assertEvents("a5-6", "a5-6" + REMOVED, "a5-6", "a5-6" + REMOVED, "a5-6");
+    }
+
+    @Test
+    void shouldFailAllRequestsOfARemovedGroup() {
+        add("a", 5, 6);
+        add("a", 5, 9);
+        assertTrue(queue.close(queue.latestGroup()));
+        assertEvents("a5-6", "a5-6" + REMOVED, "a5-9 dropped", "a5-9" + REMOVED);
+        assertThrows(RejectedExecutionException.class, () -> add("a", 5, 6));
+        assertEvents();
+    }
+
+    @Test
+    void shouldNotCloseForAGroupThatHasBeenAddedAgain() {
+        add("a", 5, 6);
+        final Object removed = queue.latestGroup();
+        group = "added again";
+        add("a", 7, 7);
+        events.clear();
+        assertFalse(queue.close(removed));
+        add("a", 7, 8);
+        assertEvents();
     }
 
     @Test

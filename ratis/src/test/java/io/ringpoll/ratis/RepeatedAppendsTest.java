@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.RequestHandler;
@@ -10,9 +11,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
@@ -22,6 +26,7 @@ import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.GroupManagementRequest;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
@@ -33,6 +38,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLogBase;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.AutoCloseableLock;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.AfterEach;
@@ -40,6 +46,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A follower of the engine that cannot store for a while: requests arrive while an earlier one is pending. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
@@ -52,6 +60,8 @@ class RepeatedAppendsTest {
 
     @TempDir
     private Path folder;
+    /** The disk stores when it is complete. */
+    private CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
     private RaftServer server;
     private RequestHandler handler;
     private RaftLogBase log;
@@ -66,7 +76,12 @@ class RepeatedAppendsTest {
         final RaftGroup group = RaftGroup.valueOf(
             GROUP, FOLLOWER, RaftPeer.newBuilder().setId(A).build(), RaftPeer.newBuilder().setId(B).build());
         server = RaftServer.newBuilder().setServerId(FOLLOWER.getId()).setProperties(properties).setGroup(group)
-            .setStateMachine(new BaseStateMachine()).build();
+            .setStateMachine(new BaseStateMachine() {
+                @Override
+                public CompletableFuture<Void> flush(final long index) {
+                    return flushed;
+                }
+            }).build();
         server.start();
         log = (RaftLogBase) server.getDivision(GROUP).getRaftLog();
         // On the calling thread, so that a request has been passed when the call returns.
@@ -86,6 +101,12 @@ class RepeatedAppendsTest {
 
     private CompletableFuture<AppendEntriesReplyProto> appendFrom(
         final long firstIndex, final String leader, final long term, final long... terms) {
+        return handler.handle(MessageType.APPEND_ENTRIES, request(firstIndex, leader, term, terms))
+            .thenApply(AppendEntriesReplyProto.class::cast);
+    }
+
+    private static AppendEntriesRequestProto request(
+        final long firstIndex, final String leader, final long term, final long... terms) {
         final AppendEntriesRequestProto.Builder request = AppendEntriesRequestProto.newBuilder().setLeaderTerm(term)
             .setLeaderCommit(-1).setServerRequest(RaftRpcRequestProto.newBuilder()
                 .setRequestorId(RaftPeerId.valueOf(leader).toByteString()).setReplyId(FOLLOWER.getId().toByteString())
@@ -99,7 +120,7 @@ class RepeatedAppendsTest {
                 StateMachineLogEntryProto.newBuilder().setClientId(ClientId.randomId().toByteString())
                     .setLogData(ByteString.copyFromUtf8(leader))));
         }
-        return handler.handle(MessageType.APPEND_ENTRIES, request.build()).thenApply(AppendEntriesReplyProto.class::cast);
+        return request.build();
     }
 
     private static AppendEntriesReplyProto answer(final CompletableFuture<AppendEntriesReplyProto> reply) throws Exception {
@@ -152,5 +173,40 @@ class RepeatedAppendsTest {
             assertEquals(index, answer(replies.get(index)).getMatchIndex());
         }
         assertEquals(List.of(1L, 1L, 1L, 1L, 1L), storedTerms());
+    }
+
+    /** Else their bytes would count as unanswered for ever, and the credit of the waiting one would be lost. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldEndTheRequestsOfAGroupThatIsRemovedWhileTheyArePending(final boolean byRequest) throws Exception {
+        flushed = new CompletableFuture<>();
+        final CompletableFuture<AppendEntriesReplyProto> pending = append(A, 1, 1);
+        final AtomicInteger taken = new AtomicInteger();
+        final CompletableFuture<? extends MessageLite> waiting =
+            handler.handle(MessageType.APPEND_ENTRIES, request(0, A, 1, 1, 1), taken::incrementAndGet);
+        assertEquals(0, taken.get());
+        final GroupManagementRequest remove = GroupManagementRequest.newRemove(
+            ClientId.randomId(), FOLLOWER.getId(), 1, GROUP, false, false);
+        if (byRequest) {
+            handler.handle(MessageType.GROUP_MANAGEMENT, ClientProtoUtils.toGroupManagementRequestProto(remove))
+                .get(60, TimeUnit.SECONDS);
+        } else {
+            server.groupManagement(remove);
+            addAnotherGroup();
+        }
+        assertThrows(ExecutionException.class, () -> answer(pending));
+        assertThrows(ExecutionException.class, () -> waiting.get(60, TimeUnit.SECONDS));
+        assertEquals(1, taken.get());
+    }
+
+    /** Adds a group, which gets a request. */
+    private void addAnotherGroup() throws Exception {
+        flushed = CompletableFuture.completedFuture(null);
+        final RaftGroup other = RaftGroup.valueOf(RaftGroupId.randomId(), FOLLOWER, RaftPeer.newBuilder().setId(A).build());
+        server.groupManagement(GroupManagementRequest.newAdd(ClientId.randomId(), FOLLOWER.getId(), 2, other));
+        final AppendEntriesRequestProto toOther = request(0, A, 1, 1);
+        handler.handle(MessageType.APPEND_ENTRIES, toOther.toBuilder().setServerRequest(toOther.getServerRequest().toBuilder()
+            .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(other.getGroupId().toByteString()))).build())
+            .get(60, TimeUnit.SECONDS);
     }
 }
