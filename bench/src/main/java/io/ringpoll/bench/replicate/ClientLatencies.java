@@ -17,11 +17,15 @@ final class ClientLatencies {
     }
 
     static void write(final Path file, final Histogram latencies, final long runNs) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
         try (PrintStream out = new PrintStream(Files.newOutputStream(file))) {
             final HistogramLogWriter writer = new HistogramLogWriter(out);
             writer.outputLogFormatVersion();
             writer.outputLegend();
             writer.outputIntervalHistogram(0, runNs / NS_PER_SECOND, latencies, 1);
+            if (out.checkError()) {
+                throw new IOException("cannot write to " + file);
+            }
         }
     }
 
