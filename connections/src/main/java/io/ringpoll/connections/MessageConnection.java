@@ -13,7 +13,6 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
@@ -55,7 +54,7 @@ public final class MessageConnection {
     private final OneSidedOperations operations;
     private final ConnectionListener listener;
     private final CompletableFuture<MessageConnection> established = new CompletableFuture<>();
-    private final AtomicReference<End> end = new AtomicReference<>();
+    private final ConnectionEnd end = new ConnectionEnd();
     private volatile boolean connected;
     private volatile Object attachment;
     private Hello peerHello;
@@ -69,10 +68,6 @@ public final class MessageConnection {
     private boolean queueFailed;
     /** The peer's last message has been received. */
     private boolean goodbyeReceived;
-
-    /** The first reason for which the connection ends. */
-    private record End(DisconnectReason reason, String detail) {
-    }
 
     MessageConnection(final ConnectionPoller poller, final Connection connection, final MessageBuffers memory,
         final ConnectionSizes sizes, final ConnectionListener listener) {
@@ -318,7 +313,7 @@ public final class MessageConnection {
      * @return a snapshot; false before {@link ConnectionListener#onConnected} and after the beginning of the end
      */
     public boolean isConnected() {
-        return connected && end.get() == null;
+        return connected && end.reason() == null;
     }
 
     /**
@@ -372,8 +367,7 @@ public final class MessageConnection {
      * @return for instance the status of a failed work request; empty if there is nothing to add to the reason
      */
     public String disconnectDetail() {
-        final End ended = end.get();
-        return ended == null ? "" : ended.detail;
+        return end.detail();
     }
 
     @Override
@@ -388,7 +382,7 @@ public final class MessageConnection {
 
     /** Ends the connection; any thread. The first reason counts. */
     void requestEnd(final DisconnectReason reason, final String detail) {
-        if (end.compareAndSet(null, new End(reason, detail))) {
+        if (end.request(reason, detail)) {
             if (poller.isPollingThread()) {
                 open = false;
             }
@@ -402,8 +396,7 @@ public final class MessageConnection {
     }
 
     DisconnectReason endReason() {
-        final End ended = end.get();
-        return ended == null ? null : ended.reason;
+        return end.reason();
     }
 
     Connection connection() {
@@ -595,8 +588,11 @@ public final class MessageConnection {
         if (isReceive) {
             receiver.onCompleted();
         }
+        final DisconnectReason reason = DisconnectReason.of(status, isReceive);
+        final String detail = "work completion " + WcStatus.name(status);
+        end.explain(reason, detail);
         if (open) {
-            requestEnd(DisconnectReason.of(status, isReceive), "work completion " + WcStatus.name(status));
+            requestEnd(reason, detail);
         } else if (WorkRequestId.isGoodbye(id)) {
             // The peer has gone before the goodbye.
             requestDisconnect();

@@ -1,0 +1,37 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class ConnectionEndTest {
+    private final ConnectionEnd end = new ConnectionEnd();
+
+    @Test
+    void shouldKeepTheFirstReason() {
+        assertNull(end.reason());
+        assertTrue(end.request(DisconnectReason.CLOSED, "first"));
+        assertFalse(end.request(DisconnectReason.FAILED, "second"));
+        end.explain(DisconnectReason.FAILED, "third");
+        assertEquals(DisconnectReason.CLOSED, end.reason());
+        assertEquals("first", end.detail());
+    }
+
+    @Test
+    void shouldExplainTheLossOfAPeerByACompletionThatIsPolledAfterTheEvent() {
+        end.explain(DisconnectReason.FAILED, "nothing ends");
+        assertNull(end.reason());
+        assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
+        end.explain(DisconnectReason.PEER_LOST, "flushed");
+        assertEquals("event", end.detail());
+        end.explain(DisconnectReason.FAILED, "work completion");
+        assertEquals(DisconnectReason.FAILED, end.reason());
+        assertEquals("work completion", end.detail());
+    }
+}
