@@ -54,7 +54,7 @@ final class HotPipeline {
                     write(client);
                 }
                 // C2 may inline the duty cycle into its loop, and compile it no more for itself.
-                CompiledCode.awaitC2(CompletionPoller.class.getName() + ".doWork", PollerLoop.class.getName() + ".run");
+                CompiledCode.awaitC2(CompletionPoller.class.getName() + ".doWork", PollerLoop.class.getName() + ".runCycles");
                 requestSafepoints();
                 quiet = true;
                 requestSafepoints();
