@@ -303,7 +303,7 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
 bool lb_proxy_is_responded(const struct lb_proxy *proxy)
 {
     return lb_wire_pending(&proxy->responses_in) || atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
-        atomic_load_explicit(&proxy->acknowledged, memory_order_relaxed);
+        atomic_load_explicit(&proxy->acknowledged, memory_order_acquire);
 }
 
 void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -325,9 +325,10 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
         taken += response.size;
     }
     if (taken < LB_WIRE_RING) {
-        atomic_store_explicit(&proxy->acknowledged, acknowledged, memory_order_relaxed);
         if (qp->remote == &proxy->qp && qp->sq_epoch == proxy->epoch && !complete_before(qp, acknowledged, aftermath))
             proxy->responses_in.broken = true;
+        /* Behind the completions: another thread may take the message that replies to these requests as soon as it sees this. */
+        atomic_store_explicit(&proxy->acknowledged, acknowledged, memory_order_release);
     }
     if (proxy->responses_in.broken)
         break_off(proxy);

@@ -161,6 +161,6 @@ void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_rec
 {
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed) + record->size;
 
-    atomic_store_explicit(&consumer->consumed, consumed, memory_order_relaxed);
+    atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
     atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
 }

@@ -152,10 +152,10 @@ static inline _Atomic uint32_t *lb_wire_size(struct lb_wire_record *record)
     return (_Atomic uint32_t *)(void *)&record->size;
 }
 
-/* Whether a record seems to be there; for a look without a lock. */
+/* Whether a record seems to be there; for a look without a lock. If not, what the consumer did about the last one is visible. */
 static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
 {
-    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_acquire);
 
     struct lb_wire_record *record = lb_wire_at(consumer->ring, consumed);
 

@@ -3,6 +3,7 @@
  * test_proxy.c: the records between two processes. The other process is played by the test itself: it reads and writes the shared
  * segment, and so also breaks its rules.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -26,14 +27,13 @@ struct other {
     uint64_t responses_at;
 };
 
-static void open_other(struct other *other)
+static void open_other_with(struct other *other, const struct verbs_options *options)
 {
-    const struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
     struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
     int sockets[2];
 
     memset(other, 0, sizeof(*other));
-    verbs_pair_open(&other->pair, &options);
+    verbs_pair_open(&other->pair, options);
     const int fd = lb_proxy_segment_create(&other->segment);
     CHECK(fd >= 0);
     (void)close(fd);
@@ -44,7 +44,12 @@ static void open_other(struct other *other)
     other->proxy = lb_proxy_create(other->segment, true, sockets[0]);
     CHECK(other->proxy != NULL);
     CHECK_EQ(ibv_modify_qp(other->pair.qp[0], &reset, IBV_QP_STATE), 0);
-    verbs_connect(other->pair.qp[0], other->proxy->qp_num, &options);
+    verbs_connect(other->pair.qp[0], other->proxy->qp_num, options);
+}
+
+static void open_other(struct other *other)
+{
+    open_other_with(other, &(struct verbs_options){.rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
 }
 
 static void close_other(struct other *other)
@@ -223,6 +228,69 @@ static void should_complete_acknowledged_requests_before_a_message(void)
     close_other(&other);
 }
 
+#define ROUNDS 50
+#define WRITES 4000u
+
+struct worker {
+    struct ibv_cq *cq;
+    _Atomic bool ended;
+};
+
+/* Works for the connections of a queue, and takes no completion. */
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+
+    while (!atomic_load(&worker->ended))
+        CHECK_EQ(ibv_poll_cq(worker->cq, 0, NULL), 0);
+    return NULL;
+}
+
+/* Sends and receives complete in queues of their own, which two threads poll. */
+static void should_complete_acknowledged_requests_before_a_message_that_another_thread_takes(void)
+{
+    const struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7, .cqe = WRITES, .max_wr = WRITES,
+        .receives_apart = true};
+    struct worker worker = {0};
+    struct other other;
+    pthread_t thread;
+    uint64_t sent_at = 0;
+
+    open_other_with(&other, &options);
+    worker.cq = other.pair.cq[0];
+    CHECK_EQ(pthread_create(&thread, NULL, work, &worker), 0);
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        struct ibv_wc wc;
+        struct ibv_cq *cq;
+        void *context;
+        uint32_t completed = 0;
+
+        verbs_recv(&other.pair, 0, round, 0, LENGTH);
+        for (uint32_t i = 0; i < WRITES; i++) {
+            verbs_send(&other.pair, 0, i, IBV_WR_RDMA_WRITE, 0, IBV_SEND_SIGNALED);
+            sent_at += sizeof(struct lb_wire_record);
+            atomic_store(&other.to_it->requests.consumed, sent_at);
+        }
+        CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+        atomic_store(&other.to_us->acknowledged, round * WRITES);
+        /* The worker has begun to complete them. */
+        CHECK(readable(other.pair.channel->fd, 30000));
+        CHECK_EQ(ibv_get_cq_event(other.pair.channel, &cq, &context), 0);
+        ibv_ack_cq_events(cq, 1);
+        send_to_us(&other);
+        while (ibv_poll_cq(other.pair.cq[1], 1, &wc) == 0)
+            ;
+        CHECK_EQ(wc.wr_id, round);
+        while (completed < WRITES && ibv_poll_cq(other.pair.cq[0], 1, &wc) == 1)
+            CHECK_EQ(wc.wr_id, completed++);
+        CHECK_EQ(completed, WRITES);
+    }
+    atomic_store(&worker.ended, true);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
 static void should_break_off_at_a_record_of_an_impossible_size(void)
 {
     const uint32_t sizes[] = {1, sizeof(struct lb_wire_record) + 1, LB_WIRE_RING + sizeof(struct lb_wire_record), UINT32_MAX};
@@ -307,6 +375,8 @@ const struct test proxy_tests[] = {
     {"a response to what was not sent ends the connection", should_break_off_at_a_response_to_what_was_not_sent},
     {"acknowledged requests to another process complete before a message of it",
         should_complete_acknowledged_requests_before_a_message},
+    {"acknowledged requests to another process complete before a message that another thread takes",
+        should_complete_acknowledged_requests_before_a_message_that_another_thread_takes},
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},

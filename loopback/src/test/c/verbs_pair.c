@@ -34,7 +34,7 @@ static struct ibv_qp *create(struct verbs_pair *pair, int side, const struct ver
 {
     struct ibv_qp_init_attr_ex attr = {
         .send_cq = pair->cq[side],
-        .recv_cq = pair->cq[side],
+        .recv_cq = pair->cq[options->receives_apart ? 1 - side : side],
         .srq = side == 1 ? pair->srq : NULL,
         .cap = {
             .max_send_wr = options->max_wr ? options->max_wr : 32,
@@ -92,8 +92,9 @@ void verbs_pair_open(struct verbs_pair *pair, const struct verbs_options *option
         pair->cq[side] = side == 1 && options->one_cq ? pair->cq[0] :
             ibv_create_cq(pair->context, options->cqe ? options->cqe : 64, NULL, pair->channel, 0);
         CHECK(pair->cq[side] != NULL);
-        pair->qp[side] = create(pair, side, options);
     }
+    for (int side = 0; side < 2; side++)
+        pair->qp[side] = create(pair, side, options);
     verbs_connect(pair->qp[0], pair->qp[1]->qp_num, options);
     verbs_connect(pair->qp[1], pair->qp[0]->qp_num, options);
 }
@@ -103,6 +104,8 @@ void verbs_pair_close(struct verbs_pair *pair)
     for (int side = 0; side < 2; side++) {
         if (pair->qp[side] != NULL)
             CHECK_EQ(ibv_destroy_qp(pair->qp[side]), 0);
+    }
+    for (int side = 0; side < 2; side++) {
         if (side == 1 || pair->cq[0] != pair->cq[1])
             CHECK_EQ(ibv_destroy_cq(pair->cq[side]), 0);
         CHECK_EQ(ibv_dereg_mr(pair->mr[side]), 0);

@@ -29,6 +29,7 @@ struct verbs_options {
     uint32_t srq_wr;       /* not 0: side 1 receives from a shared receive queue */
     bool srq_own_pd;       /* which has a protection domain of its own */
     bool one_cq;           /* both sides complete in the same queue */
+    bool receives_apart;   /* a side's receives complete in the other side's queue */
     uint32_t max_inline;
     bool signal_all;
     uint8_t rnr_retry;     /* as it is: 0 means none */
