@@ -70,7 +70,7 @@ static void copy_piece(const struct lb_segments *elements, uint64_t offset, char
     }
 }
 
-enum step { SENT, NO_ROOM, FAILED };
+enum step { SENT, NO_ROOM, NOT_READY, FAILED };
 
 static void describe(struct lb_wire_record *record, const struct lb_qp *qp, const struct ibv_send_wr *wr, bool more)
 {
@@ -139,6 +139,10 @@ static enum step plan(struct lb_qp *qp, struct lb_failure *failure, bool *comple
     case LB_DONE:
         return SENT;
     case LB_NO_RECEIVE:
+        if (lb_send_begin_waiting(qp, LB_WAIT_RNR))
+            return NOT_READY;
+        *failure = *lb_wait_failure(LB_WAIT_RNR);
+        return FAILED;
     case LB_NO_PEER:
     case LB_AGAIN:
     case LB_DROPPED:
@@ -205,6 +209,8 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
                 lb_send_fail_oldest(qp, &failure, aftermath);
             break;
         }
+        if (step == NOT_READY) /* until the plan's timer kicks it */
+            break;
         /* A failure waits for the responses to the requests before it. */
         qp->wait = LB_WAIT_ROOM;
         atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);

@@ -7,9 +7,11 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proxy.h"
+#include "ringpoll_loopback.h"
 #include "test.h"
 #include "verbs_pair.h"
 
@@ -291,6 +293,40 @@ static void should_complete_acknowledged_requests_before_a_message_that_another_
     close_other(&other);
 }
 
+/* Nobody polls: the end of the pause itself lets the message go. */
+static void should_send_to_a_receiver_that_was_not_ready_without_a_poll(void)
+{
+    const struct ringpoll_loopback_fault rule = {.kind = RINGPOLL_LOOPBACK_FAULT_RNR, .times = 1, .at = 1, .object = 1};
+    const struct timespec moment = {.tv_nsec = 1000000};
+    struct other other;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &rule, 1), 0);
+    open_other(&other);
+    verbs_send(&other.pair, 0, 1, IBV_WR_SEND, LENGTH, IBV_SEND_SIGNALED);
+    CHECK(request_at(&other, 0) == NULL);
+    for (int tries = 0; request_at(&other, 0) == NULL && tries < 30000; tries++)
+        (void)nanosleep(&moment, NULL);
+    CHECK(request_at(&other, 0) != NULL);
+    atomic_store(&other.to_us->acknowledged, 1);
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    close_other(&other);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+}
+
+static void should_give_up_on_a_receiver_that_is_not_ready_for_too_long(void)
+{
+    const struct ringpoll_loopback_fault rule = {.kind = RINGPOLL_LOOPBACK_FAULT_RNR, .times = 6, .at = 1, .object = 1};
+    struct other other;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &rule, 1), 0);
+    open_other_with(&other, &(struct verbs_options){.rnr_retry = 1, .timeout = 14, .retry_cnt = 7});
+    verbs_send(&other.pair, 0, 1, IBV_WR_SEND, LENGTH, IBV_SEND_SIGNALED);
+    check_next(&other, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+    CHECK(request_at(&other, 0) == NULL);
+    close_other(&other);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+}
+
 static void should_break_off_at_a_record_of_an_impossible_size(void)
 {
     const uint32_t sizes[] = {1, sizeof(struct lb_wire_record) + 1, LB_WIRE_RING + sizeof(struct lb_wire_record), UINT32_MAX};
@@ -377,6 +413,10 @@ const struct test proxy_tests[] = {
         should_complete_acknowledged_requests_before_a_message},
     {"acknowledged requests to another process complete before a message that another thread takes",
         should_complete_acknowledged_requests_before_a_message_that_another_thread_takes},
+    {"fault plan: a receiver in another process that was not ready gets the message without a poll",
+        should_send_to_a_receiver_that_was_not_ready_without_a_poll},
+    {"fault plan: RNR_RETRY_EXC_ERR when a receiver in another process is not ready for too long",
+        should_give_up_on_a_receiver_that_is_not_ready_for_too_long},
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
