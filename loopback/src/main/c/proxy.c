@@ -295,7 +295,7 @@ static void leave_queue(struct lb_cq *cq, struct lb_cq_proxy *member)
 static void leave_queues(struct lb_proxy *proxy, struct lb_qp *connected)
 {
     lb_lock_acquire(&proxy->members_lock);
-    if (atomic_exchange(&proxy->attached, false)) {
+    if (proxy->joined == connected && atomic_exchange(&proxy->attached, false)) {
         leave_queue(connected->send_cq, &proxy->members[0]);
         if (connected->recv_cq != connected->send_cq)
             leave_queue(connected->recv_cq, &proxy->members[1]);
@@ -303,7 +303,27 @@ static void leave_queues(struct lb_proxy *proxy, struct lb_qp *connected)
     lb_lock_release(&proxy->members_lock);
 }
 
-/* The queue pair has become the proxy's: a proxy has one in its life. */
+/* Our queue pair's requests without a response wait for a peer from now on, and their retries run out. */
+static void lose(struct lb_proxy *proxy, struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+    uint64_t budget = LB_CALL_BUDGET;
+
+    lb_lock_acquire(&qp->sq_lock);
+    if (qp->remote == &proxy->qp) {
+        qp->remote = NULL;
+        qp->sent = qp->executed;
+        qp->sent_bytes = 0;
+        qp->sq_epoch++;
+        if (!qp->gone && (qp->wait == LB_WAIT_NONE || qp->wait == LB_WAIT_ROOM))
+            lb_send_progress(qp, &budget, &aftermath);
+    }
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+/* The queue pair has become the proxy's: a proxy has one in its life, and a further one has no peer. */
 static void attach(struct lb_qp *qp, struct lb_qp *connected)
 {
     struct lb_proxy *proxy = lb_proxy_of(qp);
@@ -319,12 +339,15 @@ static void attach(struct lb_qp *qp, struct lb_qp *connected)
     }
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
-    if (!first)
+    if (!first) {
+        lose(proxy, connected);
         return;
+    }
     lb_lock_acquire(&proxy->members_lock);
     join_queue(connected->send_cq, &proxy->members[0], proxy);
     if (connected->recv_cq != connected->send_cq)
         join_queue(connected->recv_cq, &proxy->members[1], proxy);
+    proxy->joined = connected;
     atomic_store(&proxy->attached, true);
     lb_lock_release(&proxy->members_lock);
 }
@@ -406,26 +429,6 @@ bool lb_proxy_is_broken(struct ibv_qp *qp)
     return atomic_load(&lb_proxy_of(lb_qp_of(qp))->broken);
 }
 
-/* Our queue pair's requests without a response wait for a peer from now on, and their retries run out. */
-static void lose(struct lb_proxy *proxy, struct lb_qp *qp)
-{
-    struct lb_aftermath aftermath = {0};
-    uint64_t budget = LB_CALL_BUDGET;
-
-    lb_lock_acquire(&qp->sq_lock);
-    if (qp->remote == &proxy->qp) {
-        qp->remote = NULL;
-        qp->sent = qp->executed;
-        qp->sent_bytes = 0;
-        qp->sq_epoch++;
-        if (!qp->gone && (qp->wait == LB_WAIT_NONE || qp->wait == LB_WAIT_ROOM))
-            lb_send_progress(qp, &budget, &aftermath);
-    }
-    lb_lock_release(&qp->sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
-}
-
 static uint64_t consumed_by(const struct lb_proxy *proxy)
 {
     return atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
@@ -467,6 +470,7 @@ void lb_proxy_destroy(struct ibv_qp *ibv_qp)
     struct lb_qp *peer = qp->peer;
     if (peer != NULL)
         lb_qp_get(peer);
+    qp->gone = true; /* no queue pair becomes its peer any more */
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
     if (peer != NULL) {
@@ -475,7 +479,6 @@ void lb_proxy_destroy(struct ibv_qp *ibv_qp)
     }
     lb_lock_acquire(&qp->sq_lock);
     lb_lock_acquire(&qp->rq_lock);
-    qp->gone = true;
     qp->sq_error = true;
     qp->rq_error = true;
     qp->sq_epoch++;

@@ -19,6 +19,7 @@ struct lb_proxy {
     struct lb_proxy *next;                 /* proxies_lock */
     struct lb_lock members_lock;
     struct lb_cq_proxy members[2];         /* of the send and the receive queue of the connected queue pair */
+    struct lb_qp *joined;                  /* members_lock: the queue pair whose queues they are; without a reference */
     struct lb_wire_segment *segment;
     struct lb_wire_half *inbound;
     struct lb_wire_half *outbound;

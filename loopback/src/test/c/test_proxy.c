@@ -327,6 +327,27 @@ static void should_give_up_on_a_receiver_that_is_not_ready_for_too_long(void)
     CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
 }
 
+static void should_be_the_peer_of_one_queue_pair(void)
+{
+    const struct verbs_options options = {.rnr_retry = 7, .timeout = 1};
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    struct other other;
+
+    open_other(&other);
+    CHECK_EQ(ibv_modify_qp(other.pair.qp[1], &reset, IBV_QP_STATE), 0);
+    verbs_connect(other.pair.qp[1], other.proxy->qp_num, &options);
+    verbs_send(&other.pair, 1, 1, IBV_WR_RDMA_WRITE, LENGTH, IBV_SEND_SIGNALED);
+    CHECK(request_at(&other, 0) == NULL);
+    const struct ibv_wc wc = verbs_wc(other.pair.cq[1]);
+    check_failed(&wc, 1, IBV_WC_RETRY_EXC_ERR, other.pair.qp[1]->qp_num);
+    CHECK_EQ(ibv_destroy_qp(other.pair.qp[1]), 0);
+    other.pair.qp[1] = NULL;
+    write_to_it(&other, 2);
+    atomic_store(&other.to_us->acknowledged, 1);
+    check_next(&other, 2, IBV_WC_SUCCESS);
+    close_other(&other);
+}
+
 static void should_break_off_at_a_record_of_an_impossible_size(void)
 {
     const uint32_t sizes[] = {1, sizeof(struct lb_wire_record) + 1, LB_WIRE_RING + sizeof(struct lb_wire_record), UINT32_MAX};
@@ -417,6 +438,7 @@ const struct test proxy_tests[] = {
         should_send_to_a_receiver_that_was_not_ready_without_a_poll},
     {"fault plan: RNR_RETRY_EXC_ERR when a receiver in another process is not ready for too long",
         should_give_up_on_a_receiver_that_is_not_ready_for_too_long},
+    {"a queue pair of another process is the peer of one queue pair", should_be_the_peer_of_one_queue_pair},
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
