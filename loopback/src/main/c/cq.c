@@ -177,7 +177,7 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 
     if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
         return -1;
-    if (is_empty(cq) && (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_relaxed) == NULL, 1) ||
+    if (is_empty(cq) && (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_acquire) == NULL, 1) ||
             !cq->drive(cq, false) || is_empty(cq)))
         return 0;
     lb_lock_acquire(&cq->poll_lock);
@@ -224,7 +224,7 @@ int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     if (cq->faults != NULL)
         lb_cq_faults_notify(cq);
     lb_lock_release(&cq->push_lock);
-    if (atomic_load_explicit(&cq->proxies, memory_order_relaxed) != NULL)
+    if (atomic_load_explicit(&cq->proxies, memory_order_acquire) != NULL)
         (void)cq->drive(cq, true);
     return 0;
 }

@@ -269,7 +269,8 @@ static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_p
 {
     lb_qp_get(&proxy->qp);
     lb_lock_acquire(&cq->proxies_lock);
-    cq->drive = drive_queue;
+    if (cq->drive == NULL)
+        cq->drive = drive_queue;
     member->proxy = proxy;
     member->next = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
     atomic_store_explicit(&cq->proxies, member, memory_order_release);
