@@ -12,6 +12,7 @@ import java.util.Optional;
 public final class Goals {
     private static final String C = "c";
     private static final String BY_HAND = "by-hand";
+    private static final String NETTY = "netty";
     private static final List<Goal> ALL = List.of(
         new Goal("throughput/1-handlers/close", C, Figure.RATIO, 1.03),
         new Goal("throughput/1-handlers/trailing", C, Figure.RATIO, 1.03),
@@ -39,7 +40,13 @@ public final class Goals {
         new Goal("processes/send-ping-pong/64-bytes/p50", "shared-memory", Figure.RATIO, 3.0),
         new Goal("processes/send-ping-pong/64-bytes/p50", "aeron-ipc", Figure.RATIO, 1.0),
         new Goal("processes/send-ping-pong/64-bytes/p50", "tcp", Figure.RATIO, 1.0),
-        new Goal("processes/write/1-MiB", "memcpy", Figure.RATIO, 2.0));
+        new Goal("processes/write/1-MiB", "memcpy", Figure.RATIO, 2.0),
+        new Goal("replicate/ringpoll/100-bytes/window-1/processes/p50", NETTY, Figure.RATIO, 0.6),
+        // Three times the appends.
+        new Goal("replicate/ringpoll/100-bytes/window-32/processes/append", NETTY, Figure.RATIO, 1.0 / 3),
+        // Twice the throughput.
+        new Goal("replicate/ringpoll/stream-1000000/window-1", NETTY, Figure.RATIO, 0.5),
+        new Goal("replicate/ringpoll/stream-64000000/window-1", NETTY, Figure.RATIO, 0.5));
 
     private Goals() {
     }
@@ -79,14 +86,14 @@ public final class Goals {
             about.ifPresent(result -> {
                 final Verdict verdict = goal.verdict(result);
                 counts.merge(verdict, 1, Integer::sum);
-                lines.add(String.format("%-44s %-18s %-26s %-11s %s", goal.result(), goal.baseline(), goal.figureText(result),
+                lines.add(String.format("%-56s %-18s %-26s %-11s %s", goal.result(), goal.baseline(), goal.figureText(result),
                     goal.bound(), verdict));
             });
         }
         if (lines.isEmpty()) {
             return;
         }
-        out.printf("%n%-44s %-18s %-26s %-11s %s%n", "figures with a goal", "baseline", "figure (95 %)", "goal", "verdict");
+        out.printf("%n%-56s %-18s %-26s %-11s %s%n", "figures with a goal", "baseline", "figure (95 %)", "goal", "verdict");
         lines.forEach(out::println);
         for (final Verdict verdict : Verdict.values()) {
             out.printf("%s%d %s", verdict.ordinal() == 0 ? "" : ", ", counts.getOrDefault(verdict, 0), verdict);
@@ -95,7 +102,7 @@ public final class Goals {
             + Interval.FEWEST_RUNS + " runs)");
         if (few > 0) {
             out.println("no verdict on " + few + " figures: they have fewer than " + Interval.FEWEST_RUNS
-                + " runs, as with 'bench --quick'; more runs, as with 'bench --full', give one");
+                + " runs; 'bench --full' or 'replicate --rounds 6' gives one");
         }
     }
 

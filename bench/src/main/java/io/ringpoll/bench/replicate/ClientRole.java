@@ -33,10 +33,7 @@ public final class ClientRole {
 
     private final RoleConfig config;
     private final Contestant contestant;
-    private final int payloadBytes;
-    private final int window;
-    private final long warmUpNs;
-    private final long runNs;
+    private final ReplicateConfig load;
     private final Path latenciesFile;
     private final Random random = new Random();
     private final Histogram latencies = new Histogram(TimeUnit.SECONDS.toNanos(WAIT_S), 3);
@@ -53,36 +50,16 @@ public final class ClientRole {
     /**
      * Prepares a client.
      *
-     * @param config       of the process
-     * @param contestant   the transport, and its settings
-     * @param payloadBytes length of a record
-     * @param window       records on their way at a time
-     * @param runNs        how long it appends
-     */
-    public ClientRole(final RoleConfig config, final Contestant contestant, final int payloadBytes, final int window,
-        final long runNs) {
-        this(config, contestant, payloadBytes, window, 0, runNs, null);
-    }
-
-    /**
-     * Prepares a client that measures.
-     *
      * @param config        of the process
      * @param contestant    the transport, and its settings
-     * @param payloadBytes  length of a record
-     * @param window        records on their way at a time
-     * @param warmUpNs      how long it appends before latencies are recorded
-     * @param runNs         how long it appends then
+     * @param load          lengths of the records, window, and times; latencies are recorded after the warm-up
      * @param latenciesFile file for the histogram of the latencies; null for none
      */
-    public ClientRole(final RoleConfig config, final Contestant contestant, final int payloadBytes, final int window,
-        final long warmUpNs, final long runNs, final Path latenciesFile) {
+    public ClientRole(final RoleConfig config, final Contestant contestant, final ReplicateConfig load,
+        final Path latenciesFile) {
         this.config = config;
         this.contestant = contestant;
-        this.payloadBytes = payloadBytes;
-        this.window = window;
-        this.warmUpNs = warmUpNs;
-        this.runNs = runNs;
+        this.load = load;
         this.latenciesFile = latenciesFile;
     }
 
@@ -99,32 +76,33 @@ public final class ClientRole {
         out = lines;
         final RaftProperties properties = new RaftProperties();
         contestant.transport().choose(properties);
-        RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, window + 1);
+        RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, load.window() + 1);
         contestant.properties().forEach(properties::set);
         final long series = random.nextLong();
         try (Acknowledgements file = new Acknowledgements(config.acknowledged());
             RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(config.group())
                 .setRetryPolicy(RetryPolicies.retryForeverWithSleep(TimeDuration.valueOf(100, TimeUnit.MILLISECONDS))).build()) {
             acknowledgements = file;
-            final Semaphore free = new Semaphore(window);
-            long endNs = System.nanoTime() + warmUpNs + runNs;
+            final Semaphore free = new Semaphore(load.window());
+            final long durationNs = load.warmUpNs() + load.runNs();
+            long endNs = System.nanoTime() + durationNs;
             for (long number = 0; System.nanoTime() - endNs < 0; number++) {
                 acquire(free, 1);
                 append(client, new NumberedRecord(series, number), free);
                 TimeUnit.MILLISECONDS.sleep(config.everyMs());
                 if (number == 0) {
                     // After the first acknowledgement, every pause is caused by the group. The time starts then, too.
-                    acquire(free, window);
-                    free.release(window);
-                    endNs = System.nanoTime() + warmUpNs + runNs;
-                    beginRecording(endNs - runNs);
+                    acquire(free, load.window());
+                    free.release(load.window());
+                    endNs = System.nanoTime() + durationNs;
+                    beginRecording(endNs - load.runNs());
                 }
             }
-            acquire(free, window);
+            acquire(free, load.window());
         }
         synchronized (this) {
             if (latenciesFile != null) {
-                ClientLatencies.write(latenciesFile, latencies, runNs);
+                ClientLatencies.write(latenciesFile, latencies, load.runNs());
             }
             lines.printf("acknowledged %d records; p50 %.0f us, p99 %.0f us; longest pause %d ms%n", records,
                 latencies.getValueAtPercentile(50) / NS_PER_US, latencies.getValueAtPercentile(99) / NS_PER_US,
@@ -151,7 +129,7 @@ public final class ClientRole {
     }
 
     private void append(final RaftClient client, final NumberedRecord record, final Semaphore free) {
-        final Message message = Message.valueOf(record.toBytes(payloadBytes, random));
+        final Message message = Message.valueOf(record.toBytes(load.nextPayloadBytes(random), random));
         final long sentNs = System.nanoTime();
         client.async().send(message).whenComplete((reply, failed) -> {
             acknowledged(record, reply, failed, sentNs);
@@ -172,7 +150,7 @@ public final class ClientRole {
             failure = e;
         }
         records++;
-        if (warmUpNs == 0 || isRecording && sentNs - recordFromNs >= 0) {
+        if (load.warmUpNs() == 0 || isRecording && sentNs - recordFromNs >= 0) {
             latencies.recordValue(Math.min(latencies.getHighestTrackableValue(), nowNs - sentNs));
         }
         report(record, nowNs);

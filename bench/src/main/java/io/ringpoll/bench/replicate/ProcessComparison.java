@@ -2,6 +2,8 @@ package io.ringpoll.bench.replicate;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -57,21 +59,31 @@ public final class ProcessComparison {
         for (int round = 1 - leadIn; round <= rounds; round++) {
             for (final Contestant each : windows.getFirst().order(random)) {
                 try (ProcessGroup group = ProcessGroup.start(config, each, launch, windows.size())) {
-                    for (final Replication window : windows) {
-                        window.record(round, each, group.runClient(window.window()));
+                    for (int i = 0; i < windows.size(); i++) {
+                        record(round, each, i, group.runClient(windows.get(i).window()));
                     }
                 }
             }
         }
     }
 
+    /** Prints the result of a run, and keeps it unless the round is one before the measurement; windows from 0. */
+    void record(final int round, final Contestant contestant, final int window, final ReplicateResult result) {
+        windows.get(window).record(round, contestant, result);
+    }
+
     /**
-     * Prints a table for each window.
+     * Prints a table for each window, and the goals.
      *
      * @param out text output
      */
     public void print(final PrintWriter out) {
         windows.forEach(window -> window.print(out));
+        Goals.print(comparisons(), out);
+    }
+
+    private List<BenchResult> comparisons() {
+        return windows.stream().flatMap(each -> each.comparisons().stream()).toList();
     }
 
     /**
@@ -80,7 +92,7 @@ public final class ProcessComparison {
      * @return its text
      */
     public String toJson() {
-        final ObjectNode root = JsonText.document(windows.stream().flatMap(each -> each.comparisons().stream()).toList());
+        final ObjectNode root = JsonText.document(comparisons());
         final ArrayNode array = root.putArray("windows");
         windows.forEach(window -> window.addTo(array.addObject()));
         return JsonText.of(root);

@@ -92,8 +92,9 @@ final class ProcessGroup implements AutoCloseable {
         final String log = "client-" + number + ".log";
         final Process client = start(log, List.of("--role", "client", "--acknowledged",
             folder.resolve("acknowledged-" + number).toString(), "--latencies", latencies.toString(), "--window",
-            Integer.toString(window), "--payload", Integer.toString(config.payloadBytes()), "--warm-up",
-            seconds(config.warmUpNs()), "--seconds", seconds(config.runNs())), contestant.properties());
+            Integer.toString(window), "--payload", Integer.toString(config.payloadBytes()), "--payload-max",
+            Integer.toString(config.maxPayloadBytes()), "--warm-up", seconds(config.warmUpNs()), "--seconds",
+            seconds(config.runNs())), contestant.properties());
         try {
             if (!client.waitFor(clientBoundS(), TimeUnit.SECONDS)) {
                 throw new TimeoutException("the client over " + contestant.name() + " has not ended: " + endOf(log));

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.replicate;
 
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
 import java.io.IOException;
@@ -59,15 +60,18 @@ public final class StreamComparison {
         for (int round = 0; round < rounds; round++) {
             final List<Contestant> order = round % 2 == 0 ? contestants : contestants.reversed();
             for (final Contestant each : order) {
-                final StreamRun.Result result =
-                    new StreamRun(config, streamBytes, Math.min(streamBytes, WRITE_BYTES), each).run();
-                megabytesPerSecond.get(each)[round] = result.megabytesPerSecond();
-                cpuUsPerMegabyte.get(each)[round] = result.cpuUsPerMegabyte();
-                progress.printf("%s, run %d of %d: %.0f MB/s, %.0f us of processor time for each MB%n", each.name(), round + 1,
-                    rounds, result.megabytesPerSecond(), result.cpuUsPerMegabyte());
-                progress.flush();
+                record(round, each, new StreamRun(config, streamBytes, Math.min(streamBytes, WRITE_BYTES), each).run());
             }
         }
+    }
+
+    /** Prints the result of a run, and keeps it; rounds from 0. */
+    void record(final int round, final Contestant contestant, final StreamRun.Result result) {
+        megabytesPerSecond.get(contestant)[round] = result.megabytesPerSecond();
+        cpuUsPerMegabyte.get(contestant)[round] = result.cpuUsPerMegabyte();
+        progress.printf("%s, run %d of %d: %.0f MB/s, %.0f us of processor time for each MB%n", contestant.name(), round + 1,
+            rounds, result.megabytesPerSecond(), result.cpuUsPerMegabyte());
+        progress.flush();
     }
 
     /** The time of a stream beside that of the last contestant; empty without a comparison. */
@@ -92,7 +96,7 @@ public final class StreamComparison {
     }
 
     /**
-     * Prints the table.
+     * Prints the table, and the goals.
      *
      * @param out text output
      */
@@ -109,6 +113,7 @@ public final class StreamComparison {
         comparisons().forEach(result -> out.printf("  %s: %s of the time of %s, %s, over %d runs%n", result.name(),
             result.ratioText(), contestants.getLast().name(), result.difference(), result.runs()));
         out.println("one stream of each run was read back at all servers: equal");
+        Goals.print(comparisons(), out);
     }
 
     /**

@@ -79,8 +79,8 @@ class GoalTest {
         final BenchResult few = BenchResult.ofCosts("post/write/64-bytes", new double[] {1, 1, 1}, new double[] {4, 4, 4}, "c");
         assertEquals(Verdict.NOT_SHOWN, Goals.of(few).orElseThrow().verdict(few));
         final String text = printed(List.of(few, result("throughput/1-handlers/close", "c", 4)));
-        assertTrue(text.endsWith("\nno verdict on 1 figures: they have fewer than 6 runs, as with 'bench --quick'; more runs, as "
-            + "with 'bench --full', give one\n"), text);
+        assertTrue(text.endsWith("\nno verdict on 1 figures: they have fewer than 6 runs; 'bench --full' or "
+            + "'replicate --rounds 6' gives one\n"), text);
     }
 
     @Test

@@ -47,7 +47,9 @@ class RolesTest {
             }
             final RoleConfig client = new RoleConfig(peers, 0, null, acknowledged, 0, 1000);
             final StringWriter said = new StringWriter();
-            new ClientRole(client, UNSHARED, 100, 4, TimeUnit.MILLISECONDS.toNanos(500)).run(new PrintWriter(said));
+            final ReplicateConfig load =
+                new ReplicateConfig(HOST, 20, 20_000, 4, 0, TimeUnit.MILLISECONDS.toNanos(500), false, false);
+            new ClientRole(client, UNSHARED, load, null).run(new PrintWriter(said));
             assertTrue(said.toString().contains("longest pause"), said.toString());
             assertEquals(peers.size(), Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().matches("server-\\d-rdma-poller")).count(), "settings of a role");

@@ -81,6 +81,8 @@ class BenchSuiteTest {
             } else if (goal.result().startsWith("processes/")) {
                 assertEquals(ProcessesTool.class, Part.PROCESSES.tools(Effort.QUICK, folder).getFirst().main(),
                     "see ProcessesReportTest");
+            } else if (goal.result().startsWith("replicate/")) {
+                assertEquals("netty", goal.baseline(), "see ReplicateGoalsTest");
             } else if (goal.baseline().equals(BenchResult.NOTHING)) {
                 assertTrue(goal.result().matches("throughput/\\d-handlers/allocated-per-million"), goal.toString());
             } else if (goal.result().startsWith("throughput/") || goal.result().startsWith("latency/")) {

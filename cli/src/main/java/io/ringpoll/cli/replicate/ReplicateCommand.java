@@ -117,7 +117,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         description = "Warm-up time of each run (${DEFAULT-VALUE}; with --role client 0).")
     private int warmUpSeconds;
 
-    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "Runs of each transport (${DEFAULT-VALUE}).")
+    @Option(
+        names = "--rounds", paramLabel = "N", defaultValue = "3",
+        description = "Runs of each transport (${DEFAULT-VALUE}); with --compare, a goal needs 6 for a verdict.")
     private int rounds;
 
     @Option(
@@ -166,13 +168,10 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
                 .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
         }
         if (processes.role.side() == RoleOption.Side.CLIENT) {
-            return new ClientRole(processes.config(), Contestant.of(transport, properties), payloadBytes, window,
-                isGiven("--warm-up") ? TimeUnit.SECONDS.toNanos(warmUpSeconds) : 0, TimeUnit.SECONDS.toNanos(seconds),
-                processes.latencies).run(out);
+            return new ClientRole(processes.config(), Contestant.of(transport, properties),
+                config(null, isGiven("--warm-up") ? warmUpSeconds : 0), processes.latencies).run(out);
         }
-        final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes,
-            maxPayloadBytes == null ? payloadBytes : maxPayloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile, servers, groups, asProcesses);
+        final ReplicateConfig config = config(address(), warmUpSeconds);
         final List<Contestant> contestants = compare ? Contestant.compared(properties, settingsOfVariants()) :
             List.of(Contestant.of(transport, properties));
         if (asProcesses) {
@@ -193,6 +192,12 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             replication.draw(plots);
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    private ReplicateConfig config(final String of, final int warmUp) {
+        return new ReplicateConfig(of, payloadBytes, maxPayloadBytes == null ? payloadBytes : maxPayloadBytes, window,
+            TimeUnit.SECONDS.toNanos(warmUp), TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile, servers, groups,
+            asProcesses);
     }
 
     private int measureProcesses(final ReplicateConfig config, final List<Contestant> contestants, final PrintWriter out)
@@ -255,8 +260,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(streamBytes == null || processes.role.isBoth() && plots == null && !profile && leadIn == 0 &&
             maxPayloadBytes == null, "with --stream there is no --role, --plots, --profile, --lead-in or --payload-max");
         require(servers >= 1 && servers <= 15, "--servers is 1 to 15");
-        require(!asProcesses || processes.role.isBoth() && streamBytes == null && !profile && maxPayloadBytes == null &&
-            groups == 1, "with --processes there is no --role, --stream, --profile, --payload-max or --groups");
+        require(!asProcesses || processes.role.isBoth() && streamBytes == null && !profile && groups == 1,
+            "with --processes there is no --role, --stream, --profile or --groups");
         require(!asProcesses || payloadBytes >= ClientRole.SHORTEST_RECORD,
             "with --processes, --payload is at least " + ClientRole.SHORTEST_RECORD);
         require(groups >= 1 && groups <= 100, "--groups is 1 to 100");
@@ -280,8 +285,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(processes.role.isBoth() || servers == ReplicateConfig.SERVERS && groups == 1,
             "with --role, --peers has the servers: no --servers, no --groups");
         require(processes.role.isBoth() || payloadBytes >= ClientRole.SHORTEST_RECORD && !compare && plots == null && !json &&
-            !profile && maxPayloadBytes == null, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
-            " and there is no --compare, --payload-max, --plots, --profile or --json");
+            !profile, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
+            " and there is no --compare, --plots, --profile or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
     }
 

@@ -29,8 +29,8 @@ class ReplicateCommandTest {
         "--groups=2 --stream=1 | with --stream there is no --groups",
         "--log=tape | --log is memory or disk",
         "--role=peer | --role 'peer' is not both, server or client",
-        "--processes --groups=2 | with --processes there is no --role, --stream, --profile, --payload-max or --groups",
-        "--processes --role=client | with --processes there is no --role, --stream, --profile, --payload-max or --groups",
+        "--processes --groups=2 | with --processes there is no --role, --stream, --profile or --groups",
+        "--processes --role=client | with --processes there is no --role, --stream, --profile or --groups",
         "--processes --payload=8 | with --processes, --payload is at least 20",
         "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
     })

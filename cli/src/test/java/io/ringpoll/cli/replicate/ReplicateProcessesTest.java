@@ -34,7 +34,7 @@ class ReplicateProcessesTest {
 
     @Test
     void shouldCompareGroupsOfProcessesForEachWindow() throws Exception {
-        assertEquals(0, calls.execute((SHORT + "--compare --json").split(" ")), calls.err());
+        assertEquals(0, calls.execute((SHORT + "--compare --payload-max 1000 --json").split(" ")), calls.err());
         final JsonNode windows = calls.json().path("windows");
         assertEquals(List.of(1, 32), windows.findValues("window").stream().map(JsonNode::asInt).toList());
         for (final JsonNode window : windows) {
@@ -43,7 +43,7 @@ class ReplicateProcessesTest {
                 assertTrue(window.path(contestant).path("p50us").asDouble() > 0, window.toString());
             }
         }
-        assertEquals("replicate/ringpoll/100-bytes/window-1/processes/append",
+        assertEquals("replicate/ringpoll/100-1000-bytes/window-1/processes/append",
             calls.json().path("results").path(0).path("name").asText());
     }
 
