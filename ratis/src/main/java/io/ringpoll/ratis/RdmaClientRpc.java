@@ -137,6 +137,10 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             return node == null ? Node.isSharedHandlerThread() : node.isHandlerThread();
         }
 
+        private synchronized boolean isClosed() {
+            return closed;
+        }
+
         private void close() {
             final Node open;
             synchronized (this) {
@@ -284,6 +288,12 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             requestTimeout.add(request.getTimeoutMs(), TimeUnit.MILLISECONDS);
         try {
             return toReply(getProxies().getProxy(request.getServerId()).send(type, toProto(type, request), timeout));
+        } catch (final AlreadyClosedException e) {
+            if (node.isClosed()) {
+                throw e;
+            }
+            // The connection, not the client: the engine's blocking calls retry after any other exception of a transport.
+            throw new IOException(e.getMessage(), e);
         } catch (final MessageTooLongException e) {
             if (type == MessageType.GROUP_LIST || type == MessageType.GROUP_INFO) {
                 // These have replies of their own, and are not retried.

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.conf.RaftProperties;
@@ -46,6 +47,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
 import org.apache.ratis.protocol.exceptions.NotLeaderException;
 import org.apache.ratis.protocol.exceptions.RaftException;
@@ -241,6 +243,39 @@ class RdmaClientRpcTest {
     }
 
     /** The thread of a reply serves all connections: it must not wait for another one. */
+    @Test
+    void shouldSendABlockingRequestToAnotherServerAfterALostConnection() throws Exception {
+        timeouts(60_000, 60_000);
+        try (RaftClient engines = engineClient()) {
+            final CompletableFuture<RaftClientReply> reply = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return engines.io().send(Message.EMPTY);
+                } catch (final IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            assertEquals(FIRST, next().by());
+            servers.getFirst().close();
+            final Received again = next();
+            assertEquals(SECOND, again.by());
+            again.answer();
+            assertTrue(reply.get(30, TimeUnit.SECONDS).isSuccess());
+        }
+    }
+
+    @Test
+    void shouldFailBlockingRequestsOfAClosedClient() {
+        client().close();
+        assertThrows(AlreadyClosedException.class, () -> client.sendRequest(request(FIRST, 1).build()));
+    }
+
+    /** The engine's client over this transport; {@link #FIRST} is its leader. */
+    private RaftClient engineClient() {
+        final RaftGroup group = RaftGroup.valueOf(GROUP, peers);
+        return RaftClient.newBuilder().setClientId(clientId).setProperties(properties).setRaftGroup(group).setLeaderId(FIRST)
+            .setClientRpc(client()).build();
+    }
+
     @Test
     void shouldConnectOnAThreadOfItsOwn() throws Exception {
         final RdmaClientRpc rpc = client();
