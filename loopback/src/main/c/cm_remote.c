@@ -368,6 +368,7 @@ static void ready(uint64_t watch)
 {
     struct remote *remote;
     struct ibv_qp *rung = NULL;
+    bool changed = false;
 
     pthread_mutex_lock(&cm_lock);
     for (remote = remotes; remote != NULL && remote->watch != watch; remote = remote->next)
@@ -389,12 +390,14 @@ static void ready(uint64_t watch)
             (void)close(descriptor);
         if (received == NOTHING)
             break;
+        changed = changed || received != RING;
     }
     pthread_mutex_unlock(&cm_lock);
     /* Proxies end on this thread only. */
     if (rung != NULL)
         lb_proxy_answer(rung);
-    (void)attend();
+    if (changed) /* otherwise thousands of connections would be looked at for each wake-up */
+        (void)attend();
 }
 
 static void say_leave(struct remote *remote)
