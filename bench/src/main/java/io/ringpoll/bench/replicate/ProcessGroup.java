@@ -2,21 +2,21 @@ package io.ringpoll.bench.replicate;
 
 import io.ringpoll.bench.measure.ChildProcesses;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
+import org.agrona.IoUtil;
 
 /**
  * The servers of a group as processes, {@code replicate --role server}; clients are processes, too. The servers end with this
- * object, with this process, and after their life time. Used by one thread.
+ * object, with this process, and after their life time. Their files are deleted with this object, or at a signal. Used by one
+ * thread.
  */
 final class ProcessGroup implements AutoCloseable {
     /** Time for the start of all processes, and for the election. */
@@ -29,8 +29,8 @@ final class ProcessGroup implements AutoCloseable {
     private final List<String> launch;
     private final Path folder;
     private final String peers;
-    private final List<Process> servers = new ArrayList<>();
-    private final ChildProcesses children = new ChildProcesses(() -> { });
+    private final List<Process> processes = new CopyOnWriteArrayList<>();
+    private final ChildProcesses children;
     private int clients;
 
     private ProcessGroup(final ReplicateConfig config, final Contestant contestant, final List<String> launch)
@@ -38,12 +38,13 @@ final class ProcessGroup implements AutoCloseable {
         this.config = config;
         this.contestant = contestant;
         this.launch = launch;
-        folder = Files.createTempDirectory("ringpoll-replicate");
         final List<String> addresses = new ArrayList<>();
         for (int i = 0; i < config.servers(); i++) {
             addresses.add(config.address() + ":" + contestant.transport().freePort(config.address()));
         }
         peers = String.join(",", addresses);
+        folder = Files.createTempDirectory("ringpoll-replicate");
+        children = new ChildProcesses(this::deleteFolder);
     }
 
     /**
@@ -75,7 +76,7 @@ final class ProcessGroup implements AutoCloseable {
         final Map<String, String> settings = new TreeMap<>(Map.of(
             "raft.server.log.use.memory", Boolean.toString(config.memoryLog()), "raft.server.log.segment.size.max", "64MB"));
         settings.putAll(contestant.properties());
-        servers.add(start("server-" + id + ".log", words, settings));
+        start("server-" + id + ".log", words, settings);
     }
 
     /**
@@ -113,8 +114,10 @@ final class ProcessGroup implements AutoCloseable {
         command.addAll(List.of("--transport", contestant.transport().toString(), "--peers", peers));
         command.addAll(words);
         settings.forEach((key, value) -> command.addAll(List.of(SETTING, key + "=" + value)));
-        return children.start(
+        final Process process = children.start(
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve(log).toFile()));
+        processes.add(process);
+        return process;
     }
 
     private long clientBoundS() {
@@ -130,16 +133,15 @@ final class ProcessGroup implements AutoCloseable {
         return String.join("; ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }
 
+    /** When the processes have ended, which write there. */
+    private void deleteFolder() {
+        processes.forEach(process -> process.onExit().join());
+        IoUtil.delete(folder.toFile(), true);
+    }
+
     @Override
-    public void close() throws IOException {
+    public void close() {
         children.close();
-        servers.forEach(server -> server.onExit().join());
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (final UncheckedIOException e) {
-            throw e.getCause();
-        }
+        deleteFolder();
     }
 }

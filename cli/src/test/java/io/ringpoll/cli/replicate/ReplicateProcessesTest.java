@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.cli.ChildProcesses;
+import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.testing.ConnectedPair;
 import java.io.IOException;
@@ -12,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,6 +72,28 @@ class ReplicateProcessesTest {
                 "127.0.0.1:" + ConnectedPair.anyPort(), "--dir", folder.resolve("log").toString(), "--seconds", "1"));
             processes.assertEnds(server, "server");
             assertTrue(processes.log("server").contains("the time of server 0 is over"), processes.log("server"));
+        }
+    }
+
+    @Test
+    void shouldLeaveNoFilesAtASignal() throws Exception {
+        final Path temporary = Files.createDirectory(folder.resolve("temporary"));
+        final Process process = new ProcessBuilder(ChildCommand.of(List.of("-Djava.io.tmpdir=" + temporary), Ringpoll.class,
+            "replicate", "--processes", "--rounds", "1", "--warm-up", "0", "--seconds", "600", "--window", "1"))
+            .redirectErrorStream(true).redirectOutput(folder.resolve("output").toFile()).start();
+        try {
+            while (process.descendants().noneMatch(ReplicateProcessesTest::isClient)) {
+                assertTrue(process.isAlive(), Files.readString(folder.resolve("output")));
+                Thread.sleep(20);
+            }
+            process.destroy();
+            process.waitFor();
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+        try (Stream<Path> left = Files.list(temporary)) {
+            assertEquals(List.of(), left.filter(file -> file.getFileName().toString().startsWith("ringpoll-replicate")).toList());
         }
     }
 
