@@ -3,12 +3,16 @@ package io.ringpoll.bench.measure;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Child processes that end with this one. Ctrl-C reaches all of them; another signal, such as that of kill(1), reaches this
  * process only, and a shutdown hook ends the others, also one that is being started at that moment. Thread-safe.
  */
 public final class ChildProcesses implements AutoCloseable {
+    /** Time for the processes to end at a signal, before they are killed. */
+    private static final long END_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
     private final List<Process> started = new ArrayList<>();
     private final Thread atShutdown;
     private boolean ending;
@@ -16,7 +20,7 @@ public final class ChildProcesses implements AutoCloseable {
     /**
      * Without processes yet.
      *
-     * @param afterShutdown called when the shutdown hook has ended the processes
+     * @param afterShutdown called at a shutdown when the processes have ended
      */
     public ChildProcesses(final Runnable afterShutdown) {
         atShutdown = new Thread(() -> {
@@ -46,12 +50,26 @@ public final class ChildProcesses implements AutoCloseable {
     private synchronized void end() {
         ending = true;
         started.forEach(Process::destroy);
+        final long deadlineNs = System.nanoTime() + END_TIMEOUT_NS;
+        for (final Process process : started) {
+            try {
+                process.waitFor(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (final InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        kill();
     }
 
-    /** Kills the processes that have not ended. */
+    private void kill() {
+        started.forEach(Process::destroyForcibly);
+        started.forEach(process -> process.onExit().join());
+    }
+
+    /** Kills the processes that have not ended, and waits for their end. */
     @Override
     public synchronized void close() {
-        started.forEach(Process::destroyForcibly);
+        kill();
         try {
             Runtime.getRuntime().removeShutdownHook(atShutdown);
         } catch (final IllegalStateException shuttingDown) {

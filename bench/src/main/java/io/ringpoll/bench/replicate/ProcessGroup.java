@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.agrona.IoUtil;
@@ -29,7 +28,6 @@ final class ProcessGroup implements AutoCloseable {
     private final List<String> launch;
     private final Path folder;
     private final String peers;
-    private final List<Process> processes = new CopyOnWriteArrayList<>();
     private final ChildProcesses children;
     private int clients;
 
@@ -114,10 +112,8 @@ final class ProcessGroup implements AutoCloseable {
         command.addAll(List.of("--transport", contestant.transport().toString(), "--peers", peers));
         command.addAll(words);
         settings.forEach((key, value) -> command.addAll(List.of(SETTING, key + "=" + value)));
-        final Process process = children.start(
+        return children.start(
             new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve(log).toFile()));
-        processes.add(process);
-        return process;
     }
 
     private long clientBoundS() {
@@ -133,9 +129,7 @@ final class ProcessGroup implements AutoCloseable {
         return String.join("; ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }
 
-    /** When the processes have ended, which write there. */
     private void deleteFolder() {
-        processes.forEach(process -> process.onExit().join());
         IoUtil.delete(folder.toFile(), true);
     }
 
