@@ -116,8 +116,7 @@ final class RingpollPingPong implements Contestant {
     /** Reads do not involve the peer: it has no thread. */
     private PipelineGroup startEnds(final PingPongHandler handler) {
         final List<LinkEnd> ends = operation == Traffic.Operation.READ ? List.of(link.client()) : link.ends();
-        return PipelineGroup.start(ends.size(), end -> threads.poller(end == 0 ? "bench-client" : "bench-server",
-            end == 0 ? threads.cpus().poller() : threads.cpus().handler(0), List.of(ends.get(end)))
-            .runToCompletion().onAll(handler));
+        return PipelineGroup.start(ends.size(), end -> threads.runToCompletion(end == 0 ? "bench-client" : "bench-server",
+            end == 0 ? threads.cpus().poller() : threads.cpus().handler(0), handler, List.of(ends.get(end))));
     }
 }

@@ -3,6 +3,7 @@ package io.ringpoll.bench.link;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.IdleStrategies;
 import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.FailurePolicy;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.WaitMode;
@@ -20,7 +21,7 @@ import java.util.List;
  */
 public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
     /**
-     * A pipeline that polls the queues of connections and hands off to one handler.
+     * A pipeline that polls the queues of connections and hands off to one handler. An exception of the handler halts it.
      *
      * @param handler of all paths
      * @param ends    of the connections
@@ -28,7 +29,7 @@ public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStr
      */
     public PipelineBuilder pipeline(final CompletionHandler handler, final List<LinkEnd> ends) {
         return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {
-            options.waitStrategy(waitStrategy).name("bench-handler");
+            options.waitStrategy(waitStrategy).name("bench-handler").failurePolicy(FailurePolicy.HALT);
             if (cpus.handler(0) != HotCpus.ANY) {
                 options.cpu(cpus.handler(0));
             }
@@ -36,14 +37,33 @@ public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStr
     }
 
     /**
-     * A pipeline that polls the queues of connections and has no handlers yet.
+     * A pipeline whose poller runs the handler. An exception of the handler halts it.
      *
-     * @param name of the pipeline
-     * @param cpu  CPU of the poller, or {@link HotCpus#ANY}
-     * @param ends of the connections
-     * @return to be completed
+     * @param name    of the pipeline
+     * @param cpu     CPU of the poller, or {@link HotCpus#ANY}
+     * @param handler of all paths
+     * @param ends    of the connections
+     * @return to be started
      */
-    public PipelineBuilder poller(final String name, final int cpu, final List<LinkEnd> ends) {
+    public PipelineBuilder runToCompletion(
+        final String name, final int cpu, final CompletionHandler handler, final List<LinkEnd> ends) {
+        return poller(name, cpu, ends).runToCompletion().onAll(handler, options -> options.failurePolicy(FailurePolicy.HALT));
+    }
+
+    /**
+     * Requires that no part of a pipeline has failed.
+     *
+     * @param pipeline polls the queues of this end
+     * @throws IllegalStateException with the failure
+     */
+    public static void requireSound(final Pipeline pipeline) {
+        final Throwable failure = pipeline.failure();
+        if (failure != null) {
+            throw new IllegalStateException("the pipeline of this end has failed: " + failure, failure);
+        }
+    }
+
+    private PipelineBuilder poller(final String name, final int cpu, final List<LinkEnd> ends) {
         final PipelineBuilder builder =
             Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitStrategy));
         for (final LinkEnd end : ends) {

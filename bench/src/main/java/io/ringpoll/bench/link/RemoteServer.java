@@ -48,7 +48,8 @@ public final class RemoteServer {
      * @param threads         its hot threads
      * @param runToCompletion whether its poller answers, instead of a handler on another thread
      * @return whether each client was accepted
-     * @throws IllegalStateException if the port is in use, or no client connects within a minute
+     * @throws IllegalStateException if the port is in use, no client connects within a minute, or the pipeline fails; the
+     *     connections have been closed
      * @throws TimeoutException      if the poller does not release a queue
      */
     public boolean run(final HotThreads threads, final boolean runToCompletion) throws TimeoutException {
@@ -66,6 +67,7 @@ public final class RemoteServer {
                     }
                     endpoint.nextRequest(config, ACCEPT_TIMEOUT_MS).ifPresent(request -> accept(peer, request, pipeline));
                     releaseClients(pipeline);
+                    HotThreads.requireSound(pipeline);
                 }
             } finally {
                 // Empty unless an exception was thrown.
@@ -79,8 +81,9 @@ public final class RemoteServer {
     }
 
     private static PipelineBuilder pipeline(final HotThreads threads, final boolean runToCompletion) {
-        return runToCompletion ? threads.poller("bench-server", threads.cpus().poller(), List.of())
-            .runToCompletion().onAll(ServedClient::handle) : threads.pipeline(ServedClient::handle, List.of());
+        return runToCompletion ?
+            threads.runToCompletion("bench-server", threads.cpus().poller(), ServedClient::handle, List.of()) :
+            threads.pipeline(ServedClient::handle, List.of());
     }
 
     private Endpoint listen(final Peer peer) {

@@ -2,6 +2,7 @@ package io.ringpoll.bench.throughput;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.bench.link.Purpose;
 import io.ringpoll.bench.link.RemoteLink;
 import io.ringpoll.bench.measure.JsonText;
@@ -45,7 +46,7 @@ public final class RemoteThroughput {
      *
      * @param host address of the server
      * @param port port of the server
-     * @throws IllegalStateException if there is no server, or it has gone
+     * @throws IllegalStateException if there is no server, it has gone, or the pipeline of this end has failed
      * @throws TimeoutException      if operations do not complete
      */
     public void run(final String host, final int port) throws TimeoutException {
@@ -55,12 +56,12 @@ public final class RemoteThroughput {
             // Before the threads start: from then on the handler thread posts.
             handler.start();
             final PipelineBuilder builder = config.runToCompletion() ?
-                config.threads().poller("bench-client", config.threads().cpus().poller(), link.ends()).runToCompletion()
-                    .onAll(handler) : config.threads().pipeline(handler, link.ends());
+                config.threads().runToCompletion("bench-client", config.threads().cpus().poller(), handler, link.ends()) :
+                config.threads().pipeline(handler, link.ends());
             try (Pipeline pipeline = builder.start()) {
-                observe(link, handler, TimeUnit.MILLISECONDS.toNanos(config.leadInMs()));
+                observe(link, handler, pipeline, TimeUnit.MILLISECONDS.toNanos(config.leadInMs()));
                 for (int round = -config.warmUp(); round < config.rounds(); round++) {
-                    final double rate = observe(link, handler, TimeUnit.MILLISECONDS.toNanos(config.windowMs()));
+                    final double rate = observe(link, handler, pipeline, TimeUnit.MILLISECONDS.toNanos(config.windowMs()));
                     if (round >= 0) {
                         perSecond[round] = rate;
                         show(round);
@@ -68,21 +69,23 @@ public final class RemoteThroughput {
                 }
                 handler.stop();
                 Timing.await(handler::isAtRest, System.nanoTime() + REST_NS, "the last operations' completions");
-                link.check(handler.hasFailed() || pipeline.failure() != null);
+                HotThreads.requireSound(pipeline);
+                link.check(handler.hasFailed());
             }
             link.sayGoodbye();
         }
     }
 
     /** Waits for a time; the completed operations per second. */
-    private double observe(final RemoteLink link, final SaturatingHandler handler, final long lengthNs)
-        throws TimeoutException {
+    private double observe(final RemoteLink link, final SaturatingHandler handler, final Pipeline pipeline,
+        final long lengthNs) throws TimeoutException {
         final long firstNs = System.nanoTime();
         final long first = handler.completed();
         long progressNs = firstNs;
         long seen = first;
         while (System.nanoTime() - firstNs < lengthNs) {
             Timing.sleepUntil(Math.min(firstNs + lengthNs, System.nanoTime() + LOOK_NS));
+            HotThreads.requireSound(pipeline);
             link.check(handler.hasFailed());
             final long nowNs = System.nanoTime();
             if (handler.completed() != seen) {

@@ -12,7 +12,6 @@ import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.cli.options.OutputPath;
-import io.ringpoll.cli.options.RoleOption;
 import io.ringpoll.pipeline.WaitMode;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -133,8 +132,8 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
 
     @Override
     public void check() {
-        options.check();
         checkRole();
+        options.check();
         final boolean synthetic = options.over() == LatencyConfig.Over.SYNTHETIC;
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
         require(handlers == 1 || synthetic, "over a device there is one handler, not " + handlers);
@@ -163,8 +162,8 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     private void checkRole() {
         require(options.role().isBoth() || !spec.commandLine().getParseResult().hasMatchedOption("--against"),
             "with --role the server answers, and there is no baseline: no --against");
-        require(options.role().side() != RoleOption.Side.SERVER || output == null && !strict && !json,
-            "--role server has no result: --output, --strict and --json are for the client");
+        options.role().requireOfClient("--mode", "--rate", "--burst", "--random", "--operation", "--size", "--warm-up",
+            "--duration", "--iterations", "--lead-in", "--seed", "--output", "--strict", "--json", "--verbose");
     }
 
     private void require(final boolean condition, final String otherwise) {

@@ -1,6 +1,8 @@
 package io.ringpoll.cli.options;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -43,6 +45,20 @@ public final class RoleOption {
             }
         }
         throw new ParameterException(command.commandLine(), "--role '" + text + "' is not both, server or client");
+    }
+
+    /**
+     * Refuses options of the client in a server, which would ignore them.
+     *
+     * @param names of the options
+     * @throws ParameterException in one line, with the given ones, if this process is a server
+     */
+    public void requireOfClient(final String... names) {
+        if (side() == Side.SERVER) {
+            final List<String> given =
+                Stream.of(names).filter(command.commandLine().getParseResult()::hasMatchedOption).toList();
+            Execution.require(command, given.isEmpty(), "for --role client, not for --role server: " + String.join(", ", given));
+        }
     }
 
     /**

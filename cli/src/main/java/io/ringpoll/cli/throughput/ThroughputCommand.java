@@ -203,7 +203,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         require(remote.role().isBoth() ||
             Stream.of("--handlers", "--in-batches", "--regime", "--against", "--seed").noneMatch(given::hasMatchedOption),
             "with --role there is one handler and no baseline: no --handlers, --in-batches, --regime, --against or --seed");
-        require(remote.role().side() != RoleOption.Side.SERVER || !json, "--role server has no result: --json is for the client");
+        remote.role().requireOfClient("--rounds", "--warm-up", "--window", "--lead-in", "--json", "--verbose");
     }
 
     private List<Regime> regimes() {

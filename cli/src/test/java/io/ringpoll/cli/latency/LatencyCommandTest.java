@@ -167,7 +167,13 @@ class LatencyCommandTest {
         "--role client --over synthetic | --role needs a device",
         "--role client --mode rate --operation send | a send at a rate ends at the server",
         "--role client --against c | no --against",
-        "--role server --json | --json are for the client",
+        "--role server --json | for --role client, not for --role server: --json",
+        "--role server --size 8 --rate 9 --mode rate | for --role client, not for --role server: --mode, --rate, --size",
+        "--role server --burst 3 | not for --role server: --burst",
+        "--role server --random --operation write | not for --role server: --random, --operation",
+        "--role server --warm-up 1 --lead-in 1 | not for --role server: --warm-up, --lead-in",
+        "--role server --duration 1 --iterations 1 | not for --role server: --duration, --iterations",
+        "--role server --seed 1 --verbose --strict --output . | not for --role server: --seed, --output, --strict, --verbose",
         "--role client --address :7 | has no host",
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {

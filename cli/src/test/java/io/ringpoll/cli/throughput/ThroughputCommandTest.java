@@ -89,7 +89,9 @@ class ThroughputCommandTest {
         "--role client --depth 65 | --depth 65 is not from 1 to 64",
         "--role client --operation shout | --operation 'shout' is not send or write or read",
         "--role client --regime close | no --handlers, --in-batches, --regime, --against or --seed",
-        "--role server --json | --json is for the client",
+        "--role server --json --verbose | for --role client, not for --role server: --json, --verbose",
+        "--role server --rounds 1 --warm-up 0 | for --role client, not for --role server: --rounds, --warm-up",
+        "--role server --window 1 --lead-in 1 | for --role client, not for --role server: --window, --lead-in",
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));
