@@ -4,10 +4,10 @@ import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
+import io.ringpoll.bench.measure.Rounds;
 import io.ringpoll.bench.measure.Timing;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -17,8 +17,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Measures an echo of the layer of connections and its baselines. All contestants of a number of connections are open at the same
- * time, and sleep except in their turns. The order of the turns of a round is random, by the seed of the settings. Used by one
- * thread.
+ * time, and sleep except in their turns. The order of the turns of a round is random, by the seed of the settings; dropped turns
+ * are repeated, faults are not. Used by one thread.
  */
 final class EchoMeasurement {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -47,23 +47,23 @@ final class EchoMeasurement {
 
     private void measure(final EchoScale scale, final List<EchoWindow> windows) throws IOException {
         final Map<EchoSubject, EchoContestant> contestants = new EnumMap<>(EchoSubject.class);
-        final List<Turn> order = new ArrayList<>();
+        final List<Turn> turns = new ArrayList<>();
         try {
             for (final EchoSubject subject : EchoSubject.values()) {
                 contestants.put(subject, subject.open(scale, new EchoThreads(cpus, new Gate())));
                 for (final EchoMode mode : EchoMode.values()) {
-                    order.add(new Turn(subject, mode));
+                    turns.add(new Turn(subject, mode));
                 }
             }
-            for (int round = -config.warmUp(); round < config.rounds(); round++) {
-                Collections.shuffle(order, random);
-                for (final Turn turn : order) {
-                    final EchoWindow window = window(round, scale, turn, contestants.get(turn.subject));
-                    if (round >= 0) {
-                        windows.add(window);
-                    }
-                }
-            }
+            new Rounds<>(turns, 1, random).run(config.warmUp(), (round, turn) -> {
+                window(round, scale, turn, contestants.get(turn.subject));
+                return true;
+            });
+            new Rounds<>(turns, config.attempts(), random).run(config.rounds(), (round, turn) -> {
+                final EchoWindow window = window(round, scale, turn, contestants.get(turn.subject));
+                windows.add(window);
+                return window.counts() || !window.fault().isEmpty();
+            });
         } finally {
             contestants.values().forEach(EchoContestant::close);
         }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
+import io.ringpoll.bench.measure.TurnCount;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -110,6 +111,7 @@ final class EchoReport {
                     alone.size());
             }
         }
+        out.println(turns());
         faults().forEach(fault -> out.println("wrong: " + fault));
         out.flush();
     }
@@ -120,9 +122,16 @@ final class EchoReport {
         return known.length == 0 ? Double.NaN : Spread.of(known).median();
     }
 
+    /** The turns, dropped ones and repetitions included. */
+    TurnCount turns() {
+        return new TurnCount(config.plannedTurns(), windows.size(),
+            (int) windows.stream().filter(window -> !window.counts()).count());
+    }
+
     /** The report as one JSON object. */
     String toJson() {
         final ObjectNode root = JsonText.document(results());
+        turns().addTo(root.putObject("turns"));
         root.put("rounds", config.rounds()).put("leadInMs", config.leadInMs()).put("windowMs", config.windowMs())
             .put("seed", config.seed());
         final ArrayNode array = root.putArray("windows");

@@ -2,11 +2,11 @@ package io.ringpoll.bench.processes;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.ChildProcesses;
+import io.ringpoll.bench.measure.Rounds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -14,7 +14,8 @@ import org.agrona.IoUtil;
 
 /**
  * Measures two processes: a server and a client. Both have an end of each contestant open at the same time, and take their turns
- * together; the order of a round is random, by the seed of the settings. This process sleeps meanwhile. Used by one thread.
+ * together; the order of a round is random, by the seed of the settings, and dropped turns are repeated. This process sleeps
+ * meanwhile. Used by one thread.
  */
 final class ProcessesMeasurement {
     private static final Path MEMORY = Path.of("/dev/shm");
@@ -69,16 +70,16 @@ final class ProcessesMeasurement {
             server.answer();
         }
         final List<ProcessesWindow> windows = new ArrayList<>();
-        final List<ProcessesSubject> order = new ArrayList<>(List.of(ProcessesSubject.values()));
-        for (int round = -config.warmUp(); round < config.rounds(); round++) {
-            Collections.shuffle(order, random);
-            for (final ProcessesSubject subject : order) {
-                final ProcessesWindow window = window(round, subject, server, client);
-                if (round >= 0) {
-                    windows.add(window);
-                }
-            }
-        }
+        final List<ProcessesSubject> subjects = List.of(ProcessesSubject.values());
+        new Rounds<>(subjects, 1, random).run(config.warmUp(), (round, subject) -> {
+            window(round, subject, server, client);
+            return true;
+        });
+        new Rounds<>(subjects, config.attempts(), random).run(config.rounds(), (round, subject) -> {
+            final ProcessesWindow window = window(round, subject, server, client);
+            windows.add(window);
+            return window.counts();
+        });
         return new ProcessesReport(config, cpus, windows);
     }
 

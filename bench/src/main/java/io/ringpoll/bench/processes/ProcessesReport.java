@@ -6,6 +6,7 @@ import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
+import io.ringpoll.bench.measure.TurnCount;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -117,6 +118,7 @@ final class ProcessesReport {
                         BYTES_PER_GB, turns.size());
             }
         }
+        out.println(turns());
         unmeasured().forEach(line -> out.println("no figure: " + line));
         out.flush();
     }
@@ -135,9 +137,16 @@ final class ProcessesReport {
         return String.format(Locale.ROOT, "%,.0f (%,.0f)", spread.median(), spread.width());
     }
 
+    /** The turns, dropped ones and repetitions included. */
+    TurnCount turns() {
+        return new TurnCount(config.plannedTurns(), windows.size(),
+            (int) windows.stream().filter(window -> !window.counts()).count());
+    }
+
     /** The report as one JSON object. */
     String toJson() {
         final ObjectNode root = JsonText.document(results());
+        turns().addTo(root.putObject("turns"));
         root.put("rounds", config.rounds()).put("leadInMs", config.leadInMs()).put("windowMs", config.windowMs())
             .put("seed", config.seed()).put("place", place());
         final ArrayNode array = root.putArray("windows");

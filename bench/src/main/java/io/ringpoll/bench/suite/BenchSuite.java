@@ -10,6 +10,7 @@ import io.ringpoll.bench.instructions.InstructionTable;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.measure.TurnCount;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import java.io.IOException;
@@ -17,8 +18,10 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +35,7 @@ public final class BenchSuite {
     private final List<String> program;
     private final PrintWriter log;
     private final List<BenchResult> results = new ArrayList<>();
+    private final Map<String, TurnCount> turnCounts = new LinkedHashMap<>();
     private GrowthReport growth;
     private ObjectNode root;
     private Progress progress;
@@ -82,6 +86,7 @@ public final class BenchSuite {
                 final JsonNode document = tool.run(folder, program);
                 document.path("unmeasured").forEach(line -> log.println("no figure: " + line.asText()));
                 documents.add(document);
+                TurnCount.of(document).ifPresent(count -> turnCounts.put(tool.name(), count));
                 results.addAll(BenchReport.resultsOf(document));
             }
             final Optional<GrowthConfig> growthConfig = part.growth(effort);
@@ -116,6 +121,7 @@ public final class BenchSuite {
         }
         InstructionTable.print(root.path("instructions"), out);
         BenchReport.printAllocations(root.path("allocations"), out);
+        turnCounts.forEach((tool, count) -> out.println(tool + ": " + count));
     }
 
     /**
@@ -149,6 +155,8 @@ public final class BenchSuite {
         documents.forEach(each -> each.path("latencies").forEach(latencies::add));
         final ArrayNode instructions = document.putArray("instructions");
         documents.forEach(each -> each.path("instructions").forEach(instructions::add));
+        final ObjectNode turns = document.putObject("turns");
+        turnCounts.forEach((tool, count) -> count.addTo(turns.putObject(tool)));
         if (growth != null) {
             growth.addTo(document);
         }

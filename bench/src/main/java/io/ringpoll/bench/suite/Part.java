@@ -136,7 +136,8 @@ public enum Part {
     private static String settings(final Effort effort) {
         return switch (effort) {
             case GLANCE -> "glance";
-            case QUICK, USUAL -> "quick";
+            case QUICK -> "quick";
+            case USUAL -> "usual";
             case FULL -> "full";
         };
     }

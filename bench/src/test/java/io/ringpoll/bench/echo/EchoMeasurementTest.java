@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.TurnCount;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class EchoMeasurementTest {
     @Test
     void shouldMeasureAllContestantsInBothModes() throws Exception {
-        final EchoConfig config = new EchoConfig(List.of(new EchoScale(3, 8, 4)), 2, 0, 5, 10, 1);
+        final EchoConfig config = new EchoConfig(List.of(new EchoScale(3, 8, 4)), 2, 0, 1, 5, 10, 1);
         final EchoReport report = new EchoMeasurement(config, HotCpus.planned(1)).run();
         assertEquals(List.of(), report.faults());
         final Set<String> turns = new HashSet<>();
@@ -31,5 +32,14 @@ class EchoMeasurementTest {
             }
         }
         assertEquals(expected, turns);
+    }
+
+    @Test
+    void shouldRepeatDroppedTurnsWithinItsLimit() throws Exception {
+        // A turn of no length records no round trip.
+        final EchoConfig config = new EchoConfig(List.of(new EchoScale(1, 8, 4)), 1, 0, 3, 5, 0, 1);
+        final TurnCount turns = new EchoMeasurement(config, HotCpus.planned(1)).run().turns();
+        assertEquals(10, turns.planned());
+        assertEquals(30, turns.taken());
     }
 }

@@ -55,6 +55,7 @@ class EchoReportTest {
         final List<BenchResult> results = new EchoReport(config, windows).results();
         final List<Goal> goals = Goals.all().stream().filter(goal -> goal.result().startsWith("echo/")).toList();
         assertEquals(8, goals.size());
+        assertEquals("180 turns, none dropped because a thread lost its CPU", new EchoReport(config, windows).turns().toString());
         for (final Goal goal : goals) {
             final BenchResult result =
                 results.stream().filter(goal::isAbout).findFirst().orElseThrow(() -> new AssertionError(goal));

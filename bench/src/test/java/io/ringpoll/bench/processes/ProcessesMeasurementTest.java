@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.TurnCount;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -40,12 +41,20 @@ class ProcessesMeasurementTest {
     }
 
     private static Map<String, Integer> turns(final HotCpus cpus) throws Exception {
-        final ProcessesReport report = new ProcessesMeasurement(new ProcessesConfig(2, 0, 5, 10, 1), cpus).run();
+        final ProcessesReport report = new ProcessesMeasurement(new ProcessesConfig(2, 0, 1, 5, 10, 1), cpus).run();
         final Map<String, Integer> turns = new TreeMap<>();
         for (final JsonNode window : new ObjectMapper().readTree(report.toJson()).path("windows")) {
             turns.merge(window.path("contestant").asText(), 1, Integer::sum);
         }
         return turns;
+    }
+
+    @Test
+    void shouldRepeatDroppedTurnsWithinItsLimit() throws Exception {
+        // A turn of no length records no round trip.
+        final TurnCount turns = new ProcessesMeasurement(new ProcessesConfig(1, 0, 3, 5, 0, 1), HotCpus.planned(1)).run().turns();
+        assertEquals(7, turns.planned());
+        assertEquals(21, turns.taken());
     }
 
     @Test

@@ -65,6 +65,20 @@ class ProcessesReportTest {
             assertTrue(result.ringpoll() < 9e9, result.toString());
         }
         assertEquals(List.of(), report.unmeasured());
+        assertTrue(printed(report).contains(
+            "42 turns, 1 dropped because a thread lost its CPU, 1 of the 42 planned ones missing"), printed(report));
+    }
+
+    @Test
+    void shouldCompareARepeatedTurnWithTheOthersOfItsRound() {
+        final List<ProcessesWindow> windows = windows();
+        windows.add(7, new ProcessesWindow(2, ProcessesSubject.C, List.of(9e9, 9e9, 9e9), 0.5));
+        final ProcessesReport report = report(TWO_CPUS, windows);
+        for (final BenchResult result : report.results()) {
+            assertEquals(6, result.runs(), result.toString());
+            assertTrue(result.ringpoll() < 9e9, result.toString());
+        }
+        assertTrue(printed(report).contains("43 turns, 1 dropped because a thread lost its CPU\n"), printed(report));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.bench.echo.EchoConfig;
 import io.ringpoll.bench.echo.EchoTool;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.measure.BenchResult;
@@ -11,6 +12,7 @@ import io.ringpoll.bench.measure.Goal;
 import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Verdict;
+import io.ringpoll.bench.processes.ProcessesConfig;
 import io.ringpoll.bench.processes.ProcessesTool;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -113,6 +115,18 @@ class BenchSuiteTest {
         assertTrue(full.steps() > 3 * quick.steps(), full + " " + quick);
         final RunPlan echo = RunPlan.of(EnumSet.of(Part.ECHO), Effort.USUAL, folder);
         assertTrue(echo.expectedNs() < TimeUnit.MINUTES.toNanos(1), echo.toString());
+    }
+
+    @Test
+    void shouldRepeatDroppedTurnsOfAPartThatIsNamed() {
+        for (final Part part : List.of(Part.ECHO, Part.PROCESSES)) {
+            assertEquals(List.of("usual"), part.tools(Effort.USUAL, folder).getFirst().arguments());
+            assertEquals(List.of("quick"), part.tools(Effort.QUICK, folder).getFirst().arguments());
+        }
+        assertEquals(3, EchoConfig.named("usual").attempts());
+        assertEquals(1, EchoConfig.named("quick").attempts());
+        assertEquals(3, ProcessesConfig.named("usual").attempts());
+        assertEquals(1, ProcessesConfig.named("quick").attempts());
     }
 
     @Test

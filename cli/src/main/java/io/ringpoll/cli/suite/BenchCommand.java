@@ -39,7 +39,8 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(names = "--quick",
         description = "The most important measurements, in less than six minutes; the default unless parts are named: these "
-            + "have six runs, for intervals, and growth has all its points, in four minutes instead of 40 seconds.")
+            + "have six runs, for intervals, and growth has all its points, in four minutes instead of 40 seconds. "
+            + "echo and processes repeat turns in which a thread lost its CPU, up to three times the planned turns.")
     private boolean quick;
 
     @Option(names = "--full", description = "All measurements, with intervals; about 70 minutes.")

@@ -70,6 +70,9 @@ class BenchCommandTest {
         final JsonNode echo = new ObjectMapper().readTree(folder.resolve("echo.json").toFile());
         // Two numbers of connections, five contestants, two modes.
         assertEquals(20, echo.path("windows").size());
+        assertTrue(calls.out().contains("\necho: 20 turns, "), calls.out());
+        final JsonNode root = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
+        assertEquals(20, root.path("turns").path("echo").path("taken").asInt(), root.toString());
         assertTrue(Files.readString(folder.resolve("echo.log")).contains("by-hand"), calls.out());
     }
 
