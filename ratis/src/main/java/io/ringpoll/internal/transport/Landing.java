@@ -32,28 +32,18 @@ final class Landing {
      * @param frame  advertises the message
      * @param place  of the message in the order of delivery
      * @param pool   provides the memory
-     * @param remote owned by the landing; closed if no memory is available
+     * @param remote region of the peer
      */
     static Landing take(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
         final RemoteMemoryRegion remote) {
-        try {
-            return new Landing(frame, place, pool.take(frame.header().messageLength()), remote);
-        } catch (final RuntimeException | Error failure) {
-            remote.close();
-            throw failure;
-        }
+        return new Landing(frame, place, pool.take(frame.header().messageLength()), remote);
     }
 
-    /** As {@link #take}, with memory that is registered already; returns null, and does not own the region, if there is none. */
+    /** As {@link #take}, with memory that is registered already; returns null if there is none. */
     static Landing takeUnused(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
         final RemoteMemoryRegion remote) {
-        try {
-            final RegionPool.Lease lease = pool.takeUnused(frame.header().messageLength());
-            return lease == null ? null : new Landing(frame, place, lease, remote);
-        } catch (final RuntimeException | Error failure) {
-            remote.close();
-            throw failure;
-        }
+        final RegionPool.Lease lease = pool.takeUnused(frame.header().messageLength());
+        return lease == null ? null : new Landing(frame, place, lease, remote);
     }
 
     /** Whether decoding takes long; a packet of a stream is not decoded. */
@@ -106,10 +96,6 @@ final class Landing {
 
     /** Releases the memory; not while a read is in flight. */
     void close() {
-        try {
-            remote.close();
-        } finally {
-            lease.release();
-        }
+        lease.release();
     }
 }

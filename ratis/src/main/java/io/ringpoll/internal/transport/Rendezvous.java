@@ -30,6 +30,7 @@ final class Rendezvous {
     private final ArrayDeque<Landing> reading = new ArrayDeque<>();
     private final ArrayDeque<Announced> announced = new ArrayDeque<>();
     private final ArrayDeque<Landing> unposted = new ArrayDeque<>();
+    private final RemoteRegions remotes = new RemoteRegions();
     private int nextAdvertised = 1;
     /** Number of messages of which the read has started, but not the delivery. */
     private int undelivered;
@@ -106,13 +107,12 @@ final class Rendezvous {
         final int length = frame.header().messageLength();
         final RemoteMemoryRegion remote;
         try {
-            remote = RemoteMemoryRegion.ofDescriptor(frame.advertisement().descriptor());
+            remote = remotes.of(frame.advertisement().descriptor());
         } catch (final RpmaException e) {
             throw new ProtocolException("an invalid region descriptor: " + e.getMessage(), e);
         }
         final long offset = frame.advertisement().offset();
         if (length == 0 || offset < 0 || offset > remote.lengthBytes() - length) {
-            remote.close();
             throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
                 remote.lengthBytes());
         }
@@ -138,7 +138,6 @@ final class Rendezvous {
         try {
             synchronized (link) {
                 if (closed) {
-                    remote.close();
                     return;
                 }
             }
@@ -235,6 +234,7 @@ final class Rendezvous {
             });
             reading.forEach(landing -> memory.add(() -> release(landing)));
             unposted.forEach(landing -> memory.add(() -> release(landing)));
+            memory.add(remotes);
             advertised.clear();
             reading.clear();
             announced.clear();
