@@ -11,13 +11,17 @@ import io.ringpoll.verify.torture.Torture;
 import io.ringpoll.verify.torture.TortureReport;
 import io.ringpoll.verify.torture.connections.ConnectionScenes;
 import io.ringpoll.verify.torture.lifecycle.LifecycleScenes;
+import io.ringpoll.verify.torture.processes.ProcessScenes;
 import io.ringpoll.verify.torture.supervised.JvmKind;
 import io.ringpoll.verify.torture.supervised.SceneKind;
 import io.ringpoll.verify.torture.supervised.SupervisedReport;
 import io.ringpoll.verify.torture.supervised.SupervisedTorture;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,8 +32,8 @@ import picocli.CommandLine.Spec;
 /**
  * {@code ./ringpoll torture}: plays random scenes, one after the other, until one fails or the time is over.
  *
- * <p>With {@code --lifecycle} the scenes start, change and end pipelines, with {@code --connections} sets of message connections;
- * both run in child processes.
+ * <p>With {@code --lifecycle} the scenes start, change and end pipelines, with {@code --connections} sets of message connections,
+ * with {@code --processes} connections to processes that are killed or stopped; all three run in child processes.
  *
  * <p>Exit codes: 0 if all passed; 1 if one failed, or could not be played; 2 for wrong usage.
  */
@@ -40,7 +44,8 @@ import picocli.CommandLine.Spec;
     description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
         "its identity against a model of its expected end. With --lifecycle: random calls of all public methods of " +
         "pipelines, groups, queues and connections from several threads and from handlers, in supervised child processes. " +
-        "With --connections: sets of message connections that come and go, in such processes, too.")
+        "With --connections: sets of message connections that come and go, in such processes, too. " +
+        "With --processes: work with other processes that are killed, stopped or closed at random.")
 public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
@@ -63,8 +68,14 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     private boolean connections;
 
     @Option(
+        names = "--processes",
+        description = "Torture the work with processes that are killed or stopped; on any RDMA device. --seconds counts as with "
+            + "--lifecycle.")
+    private boolean processes;
+
+    @Option(
         names = "--jvm", paramLabel = "KIND",
-        description = "With --lifecycle or --connections: one kind of child process instead of all in turn: "
+        description = "With --lifecycle, --connections or --processes: one kind of child process instead of all in turn: "
             + "${COMPLETION-CANDIDATES}.")
     private JvmKind jvm;
 
@@ -79,17 +90,31 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         run.check();
         Execution.require(spec, scenes == null || scenes >= 1, "--scenes " + scenes + " is not 1 or more");
-        Execution.require(spec, !lifecycle || !connections, "--lifecycle and --connections are two kinds of scenes: use one");
-        Execution.require(spec, lifecycle || connections || jvm == null, "--jvm goes with --lifecycle or --connections");
+        final List<SceneKind> kinds = kinds();
+        Execution.require(spec, kinds.size() <= 1, kinds.stream().map(SceneKind::option).collect(Collectors.joining(" and ")) +
+            " are different kinds of scenes: use one");
+        Execution.require(spec, !kinds.isEmpty() || jvm == null, "--jvm goes with --lifecycle, --connections or --processes");
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         check();
-        if (lifecycle || connections) {
-            return tortureSupervised(lifecycle ? LifecycleScenes.KIND : ConnectionScenes.KIND);
+        final List<SceneKind> kinds = kinds();
+        return kinds.isEmpty() ? tortureWork() : tortureSupervised(kinds.getFirst());
+    }
+
+    private List<SceneKind> kinds() {
+        final List<SceneKind> kinds = new ArrayList<>();
+        if (lifecycle) {
+            kinds.add(LifecycleScenes.KIND);
         }
-        return tortureWork();
+        if (connections) {
+            kinds.add(ConnectionScenes.KIND);
+        }
+        if (processes) {
+            kinds.add(ProcessScenes.KIND);
+        }
+        return kinds;
     }
 
     private int tortureSupervised(final SceneKind kind) throws IOException, InterruptedException {

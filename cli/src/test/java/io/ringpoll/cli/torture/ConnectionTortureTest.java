@@ -28,6 +28,7 @@ class ConnectionTortureTest {
     @Test
     void shouldPlayOneKindOfSceneAtATime() {
         assertEquals(2, calls.execute("--connections", "--lifecycle"));
-        assertEquals("ringpoll torture: --lifecycle and --connections are two kinds of scenes: use one", calls.err().strip());
+        assertEquals(
+            "ringpoll torture: --lifecycle and --connections are different kinds of scenes: use one", calls.err().strip());
     }
 }

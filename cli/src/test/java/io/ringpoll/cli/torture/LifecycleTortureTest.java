@@ -28,6 +28,6 @@ class LifecycleTortureTest {
     @Test
     void shouldRefuseAKindOfJvmWithoutTheLifeCycle() {
         assertEquals(2, calls.execute("--jvm", "PLAIN"));
-        assertEquals("ringpoll torture: --jvm goes with --lifecycle or --connections", calls.err().strip());
+        assertEquals("ringpoll torture: --jvm goes with --lifecycle, --connections or --processes", calls.err().strip());
     }
 }

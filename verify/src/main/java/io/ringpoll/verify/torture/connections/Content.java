@@ -7,7 +7,7 @@ import org.agrona.MutableDirectBuffer;
  * The lengths and the contents of the messages of a scene: the number of the side that sends them and their place in its sequence
  * define each byte. The first message of a side contains its number. Stateless.
  */
-final class Content {
+public final class Content {
     static final int FIRST_BYTES = 2 * Long.BYTES;
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
     private static final int KINDS = 8;
@@ -29,7 +29,16 @@ final class Content {
         };
     }
 
-    static void write(final long side, final long sequence, final MutableDirectBuffer buffer, final int offset,
+    /**
+     * Writes a message.
+     *
+     * @param side     number of the side that sends it
+     * @param sequence its place, from 0
+     * @param buffer   destination
+     * @param offset   of the first byte
+     * @param length   in bytes
+     */
+    public static void write(final long side, final long sequence, final MutableDirectBuffer buffer, final int offset,
         final int length) {
         if (sequence == 0) {
             buffer.putLong(offset, side);
@@ -54,9 +63,21 @@ final class Content {
         if (length != length(side, sequence, maxBytes)) {
             return false;
         }
-        if (sequence == 0) {
-            return sideOf(buffer, offset, length) == side;
-        }
+        return sequence == 0 ? sideOf(buffer, offset, length) == side : hasBytes(side, sequence, buffer, offset, length);
+    }
+
+    /**
+     * Whether a message has its bytes.
+     *
+     * @param side     number of the side that has sent it
+     * @param sequence its place, from 1
+     * @param buffer   has the message
+     * @param offset   of the first byte
+     * @param length   in bytes
+     * @return false if a byte differs
+     */
+    public static boolean hasBytes(
+        final long side, final long sequence, final DirectBuffer buffer, final int offset, final int length) {
         long word = mix(side ^ sequence * GOLDEN);
         int at = 0;
         for (; at + Long.BYTES <= length; at += Long.BYTES) {
@@ -83,7 +104,13 @@ final class Content {
         return buffer.getLong(offset + Long.BYTES) == mix(side) ? side : 0;
     }
 
-    private static long mix(final long value) {
+    /**
+     * Mixes the bits of a number.
+     *
+     * @param value any number
+     * @return a number that differs in about half of its bits if one bit of the value differs
+     */
+    public static long mix(final long value) {
         long mixed = (value ^ value >>> 30) * 0xBF58_476D_1CE4_E5B9L;
         mixed = (mixed ^ mixed >>> 27) * 0x94D0_49BB_1331_11EBL;
         return mixed ^ mixed >>> 31;

@@ -19,6 +19,9 @@ public final class SceneJvm {
     /** Longer than any bound within a scene, on a loaded machine. */
     static final long LONGEST_SILENCE_NS = TimeUnit.SECONDS.toNanos(240);
 
+    /** Folder of the ports of the loopback device, within the folder of the child. */
+    static final String PORTS = "ports";
+
     /** Until the first scene: on an emulated CPU a JVM takes minutes to start. */
     private static final long LONGEST_START_NS = TimeUnit.SECONDS.toNanos(900);
 
@@ -75,6 +78,8 @@ public final class SceneJvm {
             new ProcessBuilder(command(firstSeed, count, seconds, mostSeconds)).redirectErrorStream(true);
         // The C library overwrites freed memory.
         builder.environment().put("MALLOC_PERTURB_", "165");
+        // The ports of other processes of the user are no part of the scenes.
+        builder.environment().put("RINGPOLL_LOOPBACK_FOLDER", folder.resolve(PORTS).toString());
         final Process process = builder.start();
         final Thread watchdog = watch(process);
         try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {

@@ -91,7 +91,16 @@ public final class SupervisedTorture {
     }
 
     private static void delete(final Path folder) throws IOException {
-        for (final Path path : List.of(folder.resolve("counters"), folder)) {
+        final Path ports = folder.resolve(SceneJvm.PORTS);
+        if (Files.exists(ports)) {
+            // Of the last killed processes.
+            try (Stream<Path> left = Files.list(ports)) {
+                for (final Path path : left.toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
+        for (final Path path : List.of(ports, folder.resolve("counters"), folder)) {
             Files.deleteIfExists(path);
         }
     }

@@ -1,0 +1,136 @@
+package io.ringpoll.verify.torture.processes;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.pipeline.PipelineGroup;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.verify.torture.supervised.Violations;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The peer's process: connects, works until its connections have ended, and checks what it sees.
+ *
+ * <pre>
+ *   standard input:  finish   posts no more messages
+ *                    close    disconnects
+ *                    its end ends the process
+ *   standard output: port N   listens
+ *                    working  is connected
+ *                    quiet    all is done and acknowledged, after finish
+ *                    wrong TEXT
+ * </pre>
+ */
+final class PeerMain {
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final int ORPHANED = 3;
+
+    private final PrintStream out = System.out;
+    private final ProcessShape shape;
+    private final Life life;
+    private final String address;
+    private final int port;
+    private final Violations violations = new Violations();
+    private volatile boolean finish;
+    private volatile boolean close;
+
+    private PeerMain(final ProcessShape shape, final Life life, final String address, final int port) {
+        this.shape = shape;
+        this.life = life;
+        this.address = address;
+        this.port = port;
+    }
+
+    /**
+     * Plays a life.
+     *
+     * @param arguments seed of the scene, number of the peer, number of its life, address, port of the survivor or 0 to listen,
+     *                  file of the journal
+     * @throws IOException if the journal cannot be mapped
+     */
+    public static void main(final String[] arguments) throws IOException {
+        RpmaLog.threshold(LogLevel.DISABLED);
+        final ProcessShape shape = ProcessShape.draw(
+            new SplittableRandom(Long.parseLong(arguments[0])), Device.current().kind() == DeviceKind.LOOPBACK);
+        final Life life = shape.peers().get(Integer.parseInt(arguments[1])).get(Integer.parseInt(arguments[2]));
+        final PeerMain main = new PeerMain(shape, life, arguments[3], Integer.parseInt(arguments[4]));
+        Thread.ofPlatform().daemon().name("commands").start(main::read);
+        try {
+            main.play(Journal.open(Path.of(arguments[5]), life.connections()));
+        } catch (final RuntimeException | Error thrown) {
+            main.violations.unexpected("the peer", thrown);
+        }
+        main.violations.lines().forEach(line -> main.out.println("wrong " + line.replace('\n', ' ')));
+        System.exit(main.violations.isEmpty() ? 0 : 1);
+    }
+
+    private void read() {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                finish |= line.equals("finish");
+                close |= line.equals("close");
+            }
+        } catch (final IOException ended) {
+            // As without the survivor.
+        }
+        Runtime.getRuntime().halt(ORPHANED);
+    }
+
+    @SuppressWarnings("try") // closes the listener
+    private void play(final Journal journal) {
+        final Registry registry = new Registry(violations);
+        try (Peer peer = Peer.ofLocal(address); PipelineGroup group = registry.start(shape, "peer-");
+            Traffic traffic = new Traffic(registry, group, peer, life, true, journal, () -> { });
+            Endpoint endpoint = life.peerListens() ? peer.listen(address, "0") : null) {
+            if (endpoint == null) {
+                violations.expect(traffic.connect(address, port), "the survivor is gone");
+            } else {
+                out.println("port " + endpoint.port());
+                violations.expect(traffic.accept(endpoint, ignored -> false), "the survivor is gone");
+            }
+            out.println("working");
+            work(traffic);
+        }
+    }
+
+    private void work(final Traffic traffic) {
+        boolean isQuiet = false;
+        boolean isClosed = false;
+        long failedNs = 0;
+        long overNs = 0;
+        while (!traffic.isOver() || !traffic.isSettled()) {
+            if (!traffic.step()) {
+                LockSupport.parkNanos(LOOK_NS);
+            }
+            if (finish) {
+                traffic.quieten();
+                if (!isQuiet && traffic.isQuiet()) {
+                    isQuiet = true;
+                    out.println("quiet");
+                }
+            }
+            if (close && !isClosed) {
+                isClosed = true;
+                traffic.disconnect();
+            }
+            failedNs = traffic.hasFailed() ? failedNs : System.nanoTime();
+            overNs = traffic.isOver() ? overNs : System.nanoTime();
+            if (System.nanoTime() - Math.min(failedNs, overNs) > PATIENCE_NS) {
+                violations.add(traffic.isOver() ? "requests without completion: " + traffic :
+                    "failed, and no event of the end: " + traffic);
+                return;
+            }
+        }
+    }
+}
