@@ -183,6 +183,14 @@ void cm_port_release(uint16_t port);
 int cm_port_listen(uint16_t port, void (*connected)(int socket)); /* 0 or an errno value */
 int cm_port_connect(uint16_t port);  /* a connected socket, or -1 with errno */
 
+/*
+ * For the child of a fork: the ports and connections are the parent's, whose sockets must not stay open here, because they tell
+ * others that it has ended; nothing is sent on them, and nobody finds its listeners here.
+ */
+void cm_address_forget(void);
+void cm_port_forget(void);
+void cm_remote_forget(void);
+
 /* cm_remote.c */
 bool cm_remote_always(void); /* also connections within this process take the way between processes: for tests */
 int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param); /* 0, or why it is rejected */

@@ -169,6 +169,16 @@ struct cm_id *cm_find_listener(const struct sockaddr *address)
     return any;
 }
 
+void cm_address_forget(void)
+{
+    for (size_t port = 0; port < sizeof(ports) / sizeof(ports[0]); port++) {
+        for (struct cm_id *id = ports[port]; id != NULL; id = id->next_on_port) {
+            if (id->state == CM_LISTENING)
+                id->state = CM_ENDED;
+        }
+    }
+}
+
 /* An address as RoCE v2 writes it into a GID. */
 static void to_gid(const struct sockaddr *address, union ibv_gid *gid)
 {

@@ -301,3 +301,16 @@ int cm_port_connect(uint16_t number)
     }
     return fd;
 }
+
+void cm_port_forget(void)
+{
+    while (ports != NULL) {
+        struct port *port = ports;
+
+        ports = port->next;
+        (void)close(port->lock);
+        if (port->socket >= 0)
+            (void)close(port->socket);
+        free(port);
+    }
+}

@@ -467,3 +467,12 @@ bool cm_remote_always(void)
 {
     return getenv("RINGPOLL_LOOPBACK_ALWAYS_REMOTE") != NULL;
 }
+
+void cm_remote_forget(void)
+{
+    for (struct remote *remote = remotes; remote != NULL; remote = remote->next) {
+        (void)close(remote->socket);
+        remote->socket = -1;
+    }
+    remotes = NULL;
+}

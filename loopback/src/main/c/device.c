@@ -248,7 +248,7 @@ LB_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
         offsetof(struct ibv_port_attr, flags));
 }
 
-/* Memory is never written behind the processor's back here: fork needs no preparation. */
+/* Memory is never written behind the processor's back here, and the device follows forks (lb_at_fork): no preparation. */
 LB_EXPORT int ibv_fork_init(void)
 {
     return 0;

@@ -18,6 +18,10 @@
  *   lb_eventq.lock           events behind one file descriptor
  *   qp_table_lock, key_lock, timer_lock, lb_context.lock    leaves
  *
+ * fork(2) takes the locks of the process as a whole (cm_lock, proxies_lock, and the leaves that are no object's), in this order:
+ * each file that has one registers with lb_at_fork, in a constructor, and constructors run in the order of the Makefile. The
+ * child has none of the parent's connections and ports, and starts its own threads.
+ *
  * No lock is held while a long message is copied (lb_copy_aside in peer.c): sq_lock and rq_lock are released for it
  * and taken again, and a thread that executes a send ring then checks whether the ring has changed.
  *
@@ -27,6 +31,7 @@
 #ifndef LOOPBACK_LOCK_H
 #define LOOPBACK_LOCK_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +63,12 @@ static inline void lb_lock_release(struct lb_lock *lock)
 {
     if (__builtin_expect(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2, 0))
         lb_lock_wake(lock);
+}
+
+/* Around each fork: take a lock, release it, and release it in the child. The last to register takes its lock first. */
+static inline void lb_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)pthread_atfork(before, in_parent, in_child); /* fails without memory at the program's start only */
 }
 
 #endif

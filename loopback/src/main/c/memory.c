@@ -353,3 +353,19 @@ int lb_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t f
     }
     return 0;
 }
+
+static void hold_keys(void)
+{
+    lb_lock_acquire(&key_lock);
+}
+
+static void release_keys(void)
+{
+    lb_lock_release(&key_lock);
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold_keys, release_keys, release_keys);
+}

@@ -509,3 +509,34 @@ void lb_proxy_segment_unmap(struct lb_wire_segment *segment)
 {
     lb_wire_unmap(segment);
 }
+
+static void hold(void)
+{
+    lb_lock_acquire(&proxies_lock);
+}
+
+static void release(void)
+{
+    lb_lock_release(&proxies_lock);
+}
+
+/*
+ * The connections are the parent's. Its sockets must not stay open here: they tell its peers that it has ended. Instead of its
+ * segments there is empty memory: nothing arrives, and nothing is sent.
+ */
+static void forget(void)
+{
+    for (struct lb_proxy *proxy = proxies; proxy != NULL; proxy = proxy->next) {
+        (void)close(proxy->socket);
+        proxy->socket = -1;
+        lb_wire_part(proxy->segment);
+    }
+    proxies = NULL;
+    release();
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, forget);
+}

@@ -57,3 +57,19 @@ void lb_qp_put(struct lb_qp *qp)
     if (atomic_fetch_sub_explicit(&qp->references, 1, memory_order_acq_rel) == 1)
         qp->free(qp);
 }
+
+static void hold(void)
+{
+    lb_lock_acquire(&qp_table_lock);
+}
+
+static void release(void)
+{
+    lb_lock_release(&qp_table_lock);
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, release);
+}

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "lock.h"
 #include "timer.h"
 
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -149,4 +150,29 @@ bool lb_timer_cancel(struct lb_timer *timer)
     }
     pthread_mutex_unlock(&timer_lock);
     return cancelled;
+}
+
+static void hold(void)
+{
+    pthread_mutex_lock(&timer_lock);
+}
+
+static void release(void)
+{
+    pthread_mutex_unlock(&timer_lock);
+}
+
+/* The thread and its timers are the parent's. */
+static void restart(void)
+{
+    while (timers.next != &timers)
+        unlink_timer(timers.next);
+    thread_started = false;
+    release();
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, restart);
 }

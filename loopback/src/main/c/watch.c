@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "timer.h"
 #include "watch.h"
 
@@ -213,4 +214,39 @@ void lb_watch_on_call(bool (*function)(void))
         if (atomic_load(&functions[i]) == function || atomic_compare_exchange_strong(&functions[i], &expected, function))
             return;
     }
+}
+
+static void hold(void)
+{
+    pthread_mutex_lock(&watch_lock);
+}
+
+static void release(void)
+{
+    pthread_mutex_unlock(&watch_lock);
+}
+
+/* The thread is the parent's, and so are the descriptors that it watches: their owners close them here. */
+static void restart(void)
+{
+    while (watches != NULL) {
+        struct watch *watch = watches;
+
+        watches = watch->next;
+        free(watch);
+    }
+    if (epoll_fd >= 0)
+        (void)close(epoll_fd);
+    if (call_fd >= 0)
+        (void)close(call_fd);
+    epoll_fd = -1;
+    call_fd = -1;
+    started = false;
+    release();
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, restart);
 }

@@ -65,6 +65,11 @@ void lb_wire_unmap(struct lb_wire_segment *segment)
     (void)munmap(segment, sizeof(*segment));
 }
 
+void lb_wire_part(struct lb_wire_segment *segment)
+{
+    (void)mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 /* Whether so many bytes are free, and the place behind them; sets broken if the consumer claims what cannot be. */
 static bool has_room(struct lb_wire_producer *producer, uint32_t record)
 {

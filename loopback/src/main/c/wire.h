@@ -112,6 +112,9 @@ int lb_wire_create(struct lb_wire_segment **segment);
 int lb_wire_map(int fd, struct lb_wire_segment **segment);
 void lb_wire_unmap(struct lb_wire_segment *segment);
 
+/* Puts empty memory that is not shared in the place of a segment. */
+void lb_wire_part(struct lb_wire_segment *segment);
+
 /*
  * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end, or the
  * ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later

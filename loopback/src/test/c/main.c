@@ -94,6 +94,8 @@ int main(int argc, char **argv)
         return process_connector(argv[2]);
     if (argc == 3 && strcmp(argv[1], PROCESS_LISTENER) == 0)
         return process_listener(argv[2]);
+    if (argc == 4 && strcmp(argv[1], PROCESS_FORKER) == 0)
+        return process_forker(argv[2], argv[3]);
     /* Hundreds of connections have thousands of descriptors. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;

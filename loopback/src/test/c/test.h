@@ -57,10 +57,12 @@ extern const struct test kill_tests[];
 #define PROCESS_BINDER "--binder"
 #define PROCESS_CONNECTOR "--connector"
 #define PROCESS_LISTENER "--listener"
+#define PROCESS_FORKER "--forker"
 int process_peer(const char *port, const char *operations, const char *attack);
 int process_binder(const char *port);
 int process_connector(const char *port);
 int process_listener(const char *descriptor);
+int process_forker(const char *port, const char *descriptor);
 
 /*
  * hostile_peer.c. Begins an attack on the process at the other end of this one's connections: "descriptors", or a number, the

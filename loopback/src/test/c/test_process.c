@@ -223,6 +223,101 @@ static void should_reject_a_connection_for_which_there_is_no_descriptor(void)
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
+/* The other process of the test below: connects, forks and is killed. Its child lives until the descriptor ends. */
+int process_forker(const char *port, const char *descriptor)
+{
+    struct end end = {.seed = 1};
+    char byte;
+
+    CHECK(connect_to(atoi(port), &end));
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit((int)read(atoi(descriptor), &byte, 1));
+    (void)kill(getpid(), SIGKILL);
+    return 1;
+}
+
+static void should_see_the_end_of_a_killed_process_whose_child_lives(void)
+{
+    int port;
+    int life[2];
+    char port_text[16];
+    char life_text[16];
+    struct rdma_cm_id *listener = listen_at(&port);
+    struct end end = {.seed = 1};
+
+    CHECK_EQ(pipe(life), 0);
+    CHECK_EQ(fcntl(life[1], F_SETFD, FD_CLOEXEC), 0);
+    (void)snprintf(port_text, sizeof(port_text), "%d", port);
+    (void)snprintf(life_text, sizeof(life_text), "%d", life[0]);
+    const pid_t other = fork();
+    CHECK(other >= 0);
+    if (other == 0) {
+        execl("/proc/self/exe", "loopback-tests", PROCESS_FORKER, port_text, life_text, (char *)NULL);
+        _exit(127);
+    }
+    (void)close(life[0]);
+    accept_peer(listener, &end);
+    struct pollfd ended = {.fd = end.id->channel->fd, .events = POLLIN};
+    CHECK_EQ(poll(&ended, 1, PATIENCE_S * 1000), 1);
+    settle(&end);
+    (void)close(life[1]);
+    CHECK_EQ(waitpid(other, NULL, 0), other);
+    close_end(&end);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
+/* Without a new program: the child has a copy of the device, whose threads and connections are the parent's. */
+static void should_connect_in_the_child_of_a_fork(void)
+{
+    int port;
+    int status;
+    pid_t peer;
+    struct rdma_cm_id *listener = listen_at(&port);
+    struct end parents = {.seed = 1};
+    struct end childs = {.seed = 2};
+
+#ifdef __SANITIZE_THREAD__
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+    return; /* it lets no child of a fork create threads */
+#endif
+    const pid_t other = start_peer(port, "3000", "");
+    accept_peer(listener, &parents);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        struct end end = {.seed = 3};
+
+        alarm(PATIENCE_S);
+        CHECK(connect_to(port, &end));
+        while (end.sends_posted < 100 && post_any(&end))
+            while (end.sends_ended < end.sends_posted)
+                poll_queues(&end, true);
+        _exit(end.sends_ended == 100 && end.failures == 0 ? 0 : 1);
+    }
+    CHECK(accept_any(listener, &childs, &peer));
+    CHECK_EQ(peer, child);
+    const double limit = seconds() + PATIENCE_S;
+    for (bool settled = false; !(settled && has_ended(&childs)) && seconds() < limit;) {
+        poll_queues(&childs, true);
+        if (settled)
+            continue;
+        poll_queues(&parents, true);
+        settled = has_ended(&parents);
+        if (settled)
+            settle(&parents);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(waitpid(other, &status, 0), other);
+    CHECK_EQ(status, 0);
+    settle(&childs);
+    close_end(&parents);
+    close_end(&childs);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
 const struct test process_tests[] = {
     {"two processes carry out all operations on each other", should_carry_all_operations_between_processes},
     {"a peer that writes anything to the segment ends its connection at most",
@@ -230,6 +325,8 @@ const struct test process_tests[] = {
     {"a descriptor that a peer sends is closed", should_keep_no_descriptor_that_a_peer_sends},
     {"an end that stops polling is served while the watch thread is busy",
         should_serve_an_end_that_stops_polling_while_the_watch_thread_is_busy},
+    {"a killed process whose child lives is seen to end", should_see_the_end_of_a_killed_process_whose_child_lives},
+    {"the child of a fork connects, and the connections of its parent go on", should_connect_in_the_child_of_a_fork},
     {"a port belongs to one process of the machine", should_refuse_a_port_of_another_process},
     {"a connection for which there is no descriptor is rejected", should_reject_a_connection_for_which_there_is_no_descriptor},
     {NULL, NULL},
