@@ -8,14 +8,16 @@ import java.util.concurrent.TimeUnit;
  * The settings of a measurement.
  *
  * @param scales   numbers of connections
- * @param rounds   measured rounds, with a turn of each contestant in each mode
- * @param warmUp   warm-up rounds
+ * @param forks    JVMs that measure one after the other: memory and code have another layout in each
+ * @param rounds   measured rounds of each JVM, with a turn of each contestant in each mode
+ * @param warmUp   warm-up rounds of each JVM
  * @param attempts most turns for each planned one, on average: dropped turns are repeated within this limit
  * @param leadInMs time before the first reading of a turn
  * @param windowMs time between its two readings
- * @param seed     seed of the order of the turns in each round
+ * @param seed     seed of the order in which contestants are opened, and of their turns in each round
  */
-public record EchoConfig(List<EchoScale> scales, int rounds, int warmUp, int attempts, long leadInMs, long windowMs, long seed) {
+public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warmUp, int attempts, long leadInMs, long windowMs,
+                         long seed) {
     /** All numbers of connections that are measured. */
     static final List<EchoScale> SCALES =
         List.of(new EchoScale(1, 64, 32), new EchoScale(20, 32, 16), new EchoScale(1_000, 8, 4));
@@ -27,6 +29,7 @@ public record EchoConfig(List<EchoScale> scales, int rounds, int warmUp, int att
     private static final long JVM_MS = 1_500;
     private static final long SEED = 1;
     private static final int ATTEMPTS = 3;
+    private static final int FORKS = 3;
 
     /**
      * The settings of a name: how the suite passes them to the tool's JVM.
@@ -37,21 +40,21 @@ public record EchoConfig(List<EchoScale> scales, int rounds, int warmUp, int att
     public static EchoConfig named(final String name) {
         return switch (name) {
             case "glance" -> glance();
-            case "quick" -> new EchoConfig(SCALES, Interval.FEWEST_RUNS, 2, 1, 40, 80, SEED);
-            case "usual" -> new EchoConfig(SCALES, Interval.FEWEST_RUNS, 2, ATTEMPTS, 40, 80, SEED);
-            case "full" -> new EchoConfig(SCALES, 20, 3, ATTEMPTS, 80, 200, SEED);
+            case "quick" -> new EchoConfig(SCALES, 1, Interval.FEWEST_RUNS, 2, 1, 40, 80, SEED);
+            case "usual" -> new EchoConfig(SCALES, FORKS, Interval.FEWEST_RUNS / FORKS, 2, ATTEMPTS, 40, 80, SEED);
+            case "full" -> new EchoConfig(SCALES, 5, 4, 3, ATTEMPTS, 80, 200, SEED);
             default -> throw new IllegalArgumentException(name + " is not glance, quick, usual or full");
         };
     }
 
     /** One short turn of each contestant with few connections: checks that everything works, without meaningful figures. */
     static EchoConfig glance() {
-        return new EchoConfig(List.of(SCALES.getFirst(), new EchoScale(3, 4, 2)), 1, 0, 1, 5, 10, SEED);
+        return new EchoConfig(List.of(SCALES.getFirst(), new EchoScale(3, 4, 2)), 1, 1, 0, 1, 5, 10, SEED);
     }
 
     /** Number of turns, without repetitions and warm-up. */
     int plannedTurns() {
-        return turnsOfARound() * rounds;
+        return turnsOfARound() * rounds * forks;
     }
 
     private int turnsOfARound() {
@@ -59,12 +62,12 @@ public record EchoConfig(List<EchoScale> scales, int rounds, int warmUp, int att
     }
 
     /**
-     * Its time on an idle machine, with its JVM.
+     * Its time on an idle machine, with its JVMs.
      *
      * @return nanoseconds
      */
     public long expectedNs() {
         final long turns = (long) turnsOfARound() * (rounds + warmUp);
-        return TimeUnit.MILLISECONDS.toNanos(JVM_MS + OPEN_MS + turns * (leadInMs + windowMs + TURN_MS));
+        return TimeUnit.MILLISECONDS.toNanos(JVM_MS + forks * (JVM_MS + OPEN_MS + turns * (leadInMs + windowMs + TURN_MS)));
     }
 }

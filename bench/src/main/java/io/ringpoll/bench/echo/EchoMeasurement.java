@@ -8,6 +8,7 @@ import io.ringpoll.bench.measure.Rounds;
 import io.ringpoll.bench.measure.Timing;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -17,24 +18,27 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Measures an echo of the layer of connections and its baselines. All contestants of a number of connections are open at the same
- * time, and sleep except in their turns. The order of the turns of a round is random, by the seed of the settings; dropped turns
- * are repeated, faults are not. Used by one thread.
+ * time, and sleep except in their turns. The order in which they are opened and that of the turns of a round are random, by the
+ * seed of the settings; dropped turns are repeated, faults are not. Used by one thread.
  */
 final class EchoMeasurement {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final EchoConfig config;
     private final HotCpus cpus;
+    private final int fork;
     private final Random random;
 
     /** A contestant in a mode. */
     private record Turn(EchoSubject subject, EchoMode mode) {
     }
 
-    EchoMeasurement(final EchoConfig config, final HotCpus cpus) {
+    /** A measurement in the JVM of an index. */
+    EchoMeasurement(final EchoConfig config, final HotCpus cpus, final int fork) {
         this.config = config;
         this.cpus = cpus;
-        random = new Random(config.seed());
+        this.fork = fork;
+        random = new Random(config.seed() + fork);
     }
 
     EchoReport run() throws IOException {
@@ -45,11 +49,18 @@ final class EchoMeasurement {
         return new EchoReport(config, windows);
     }
 
+    /** The order in which contestants are opened: it determines where their memory and their compiled code is. */
+    private List<EchoSubject> order() {
+        final List<EchoSubject> order = new ArrayList<>(List.of(EchoSubject.values()));
+        Collections.shuffle(order, random);
+        return order;
+    }
+
     private void measure(final EchoScale scale, final List<EchoWindow> windows) throws IOException {
         final Map<EchoSubject, EchoContestant> contestants = new EnumMap<>(EchoSubject.class);
         final List<Turn> turns = new ArrayList<>();
         try {
-            for (final EchoSubject subject : EchoSubject.values()) {
+            for (final EchoSubject subject : order()) {
                 contestants.put(subject, subject.open(scale, new EchoThreads(cpus, new Gate())));
                 for (final EchoMode mode : EchoMode.values()) {
                     turns.add(new Turn(subject, mode));
@@ -60,7 +71,7 @@ final class EchoMeasurement {
                 return true;
             });
             new Rounds<>(turns, config.attempts(), random).run(config.rounds(), (round, turn) -> {
-                final EchoWindow window = window(round, scale, turn, contestants.get(turn.subject));
+                final EchoWindow window = window(fork * config.rounds() + round, scale, turn, contestants.get(turn.subject));
                 windows.add(window);
                 return window.counts() || !window.fault().isEmpty();
             });
@@ -96,6 +107,7 @@ final class EchoMeasurement {
             fault = failed.toString();
         }
         return new EchoWindow(round, scale, turn.mode, turn.subject, (lastNs - firstNs) / (double) (last - first),
-            contestant.roundTripNs(), contestant.isJava() ? allocatedBytes : AllocationWatch.UNKNOWN, loss, fault);
+            EchoWindow.percentiles(contestant.roundTripNs()),
+            contestant.isJava() ? allocatedBytes : AllocationWatch.UNKNOWN, loss, fault);
     }
 }

@@ -1,9 +1,16 @@
 package io.ringpoll.bench.echo;
 
+import java.util.Locale;
+
 /** The traffic of a turn. */
 enum EchoMode {
     /** All connections have their messages in flight. */
     THROUGHPUT,
     /** One message is in flight at all, on one connection after the other. */
-    PING_PONG
+    PING_PONG;
+
+    /** Its label in results. */
+    String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
 }

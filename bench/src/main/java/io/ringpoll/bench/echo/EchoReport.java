@@ -23,9 +23,9 @@ final class EchoReport {
     private static final double MILLION = 1e6;
     private static final List<Figure> FIGURES = List.of(
         new Figure("throughput", EchoMode.THROUGHPUT, EchoWindow::nsPerMessage),
-        new Figure("p50", EchoMode.PING_PONG, window -> window.percentileNs(50)),
-        new Figure("p90", EchoMode.PING_PONG, window -> window.percentileNs(90)),
-        new Figure("p99", EchoMode.PING_PONG, window -> window.percentileNs(99)));
+        new Figure("p50", EchoMode.PING_PONG, window -> window.roundTripNs().get(0)),
+        new Figure("p90", EchoMode.PING_PONG, window -> window.roundTripNs().get(1)),
+        new Figure("p99", EchoMode.PING_PONG, window -> window.roundTripNs().get(2)));
 
     private final EchoConfig config;
     private final List<EchoWindow> windows;
@@ -132,29 +132,12 @@ final class EchoReport {
     String toJson() {
         final ObjectNode root = JsonText.document(results());
         turns().addTo(root.putObject("turns"));
+        root.put("forks", config.forks());
         root.put("rounds", config.rounds()).put("leadInMs", config.leadInMs()).put("windowMs", config.windowMs())
             .put("seed", config.seed());
         final ArrayNode array = root.putArray("windows");
         for (final EchoWindow window : windows) {
-            final ObjectNode node = array.addObject();
-            node.put("round", window.round()).put("connections", window.scale().connections())
-                .put("inFlight", window.mode() == EchoMode.PING_PONG ? 1 : window.scale().inFlight())
-                .put("mode", window.mode().name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .put("contestant", window.subject().label())
-                .put("runDelayNs", window.loss().runDelayNs()).put("stealNs", window.loss().stealNs())
-                .put("counts", window.counts());
-            if (Double.isFinite(window.nsPerMessage())) {
-                node.put("nsPerMessage", window.nsPerMessage());
-            }
-            if (window.mode() == EchoMode.PING_PONG) {
-                FIGURES.stream().skip(1).forEach(figure -> node.put(figure.name + "Ns", figure.costNs.applyAsDouble(window)));
-            }
-            if (!Double.isNaN(window.allocatedBytes())) {
-                node.put("allocatedBytes", window.allocatedBytes());
-            }
-            if (!window.fault().isEmpty()) {
-                node.put("fault", window.fault());
-            }
+            window.addTo(array.addObject());
         }
         return JsonText.of(root);
     }

@@ -1,10 +1,12 @@
 package io.ringpoll.bench.echo;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.Interval;
 import io.ringpoll.bench.measure.TurnCount;
 import java.util.HashSet;
 import java.util.List;
@@ -17,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 class EchoMeasurementTest {
     @Test
     void shouldMeasureAllContestantsInBothModes() throws Exception {
-        final EchoConfig config = new EchoConfig(List.of(new EchoScale(3, 8, 4)), 2, 0, 1, 5, 10, 1);
-        final EchoReport report = new EchoMeasurement(config, HotCpus.planned(1)).run();
+        final EchoConfig config = new EchoConfig(List.of(new EchoScale(3, 8, 4)), 1, 2, 0, 1, 5, 10, 1);
+        final EchoReport report = new EchoMeasurement(config, HotCpus.planned(1), 0).run();
         assertEquals(List.of(), report.faults());
         final Set<String> turns = new HashSet<>();
         for (final JsonNode window : new ObjectMapper().readTree(report.toJson()).path("windows")) {
@@ -35,10 +37,29 @@ class EchoMeasurementTest {
     }
 
     @Test
+    void shouldCountTheRoundsOfAllJvms() throws Exception {
+        final EchoConfig config = new EchoConfig(List.of(new EchoScale(1, 8, 4)), 3, 2, 0, 1, 5, 10, 1);
+        final EchoReport report = new EchoMeasurement(config, HotCpus.planned(1), 2).run();
+        final Set<Integer> rounds = new HashSet<>();
+        new ObjectMapper().readTree(report.toJson()).path("windows").forEach(node -> rounds.add(node.path("round").asInt()));
+        assertEquals(Set.of(4, 5), rounds);
+        assertEquals(60, report.turns().planned());
+    }
+
+    @Test
+    void shouldHaveEnoughRoundsForAnIntervalInSeveralJvms() {
+        for (final String name : List.of("usual", "full")) {
+            final EchoConfig config = EchoConfig.named(name);
+            assertTrue(config.forks() > 1, name);
+            assertTrue(config.forks() * config.rounds() >= Interval.FEWEST_RUNS, name);
+        }
+    }
+
+    @Test
     void shouldRepeatDroppedTurnsWithinItsLimit() throws Exception {
         // A turn of no length records no round trip.
-        final EchoConfig config = new EchoConfig(List.of(new EchoScale(1, 8, 4)), 1, 0, 3, 5, 0, 1);
-        final TurnCount turns = new EchoMeasurement(config, HotCpus.planned(1)).run().turns();
+        final EchoConfig config = new EchoConfig(List.of(new EchoScale(1, 8, 4)), 1, 1, 0, 3, 5, 0, 1);
+        final TurnCount turns = new EchoMeasurement(config, HotCpus.planned(1), 0).run().turns();
         assertEquals(10, turns.planned());
         assertEquals(30, turns.taken());
     }
