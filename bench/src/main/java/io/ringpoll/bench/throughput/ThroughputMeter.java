@@ -86,9 +86,14 @@ final class ThroughputMeter {
         final CpuLoss loss = config.cpus().areExclusive(config.handlers()) ? lost : lost.stolenOnly();
         source.stop();
         final Outcome outcome = running.stop();
-        final double costNs = (lastNs - firstNs) / (double) (last - first);
+        final double costNs = costNs(lastNs - firstNs, last - first);
         return new ThroughputWindow(round, handOff.label(), regime, costNs,
             Math.min(1, waiting / (double) samples / config.ringSize()), loss, allocatedBytes, fault(outcome));
+    }
+
+    /** The cost of a completion. The number of handled ones is approximate: over a window without any it can be negative. */
+    static double costNs(final long durationNs, final long handled) {
+        return handled > 0 ? durationNs / (double) handled : Double.POSITIVE_INFINITY;
     }
 
     private static String fault(final Outcome outcome) {

@@ -47,6 +47,13 @@ class ThroughputReportTest {
     }
 
     @Test
+    void shouldNotTakeAWindowWithoutCompletionsForOneOfACost() {
+        assertEquals(2.5, ThroughputMeter.costNs(10, 4), EXACT);
+        assertEquals(Double.POSITIVE_INFINITY, ThroughputMeter.costNs(10, 0));
+        assertEquals(Double.POSITIVE_INFINITY, ThroughputMeter.costNs(10, -3));
+    }
+
+    @Test
     void shouldPrintAVerdictForEachRegimeThatHasAGoal() {
         final List<ThroughputWindow> windows = new ArrayList<>();
         for (int round = 0; round < 8; round++) {

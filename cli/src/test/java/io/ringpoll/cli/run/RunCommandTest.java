@@ -70,6 +70,7 @@ class RunCommandTest {
         "full:3@~300,poll:2@~5000,delay:200us@~1500,reorder:5@~1000",
         "status:rem-access-err:write@500+500#1,disconnect@700#2,poll@1000+1000#4",
         "call:rdma_connect:ENOMEM@3,call:rdma_accept:EIO@3,call:ibv_reg_mr:EIO@20+9,disconnect@900",
+        "call:ibv_reg_mr:EIO@26+12,disconnect@900",
     })
     void shouldAccountForEveryWorkRequestUnderAFaultPlan(final String plan) throws IOException {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");

@@ -31,11 +31,12 @@ final class ClientConnection implements AutoCloseable {
     /** Connects, exchanges descriptors, and adds the queues to the poller. */
     static ClientConnection open(final Peer peer, final RunConfig config, final Hello hello, final PolledQueues queues) {
         final ServerLayout layout = new ServerLayout(hello.depth(), hello.payloadBytes());
-        final RegisteredMemory memory = RegisteredMemory.allocate(
-            peer, layout.clientLengthBytes(),
-            MemoryUsage.WRITE_SOURCE, MemoryUsage.READ_DESTINATION, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+        RegisteredMemory memory = null;
         Connection connection = null;
         try (ConnectionConfig sizes = Connections.clientConfig(config)) {
+            memory = RegisteredMemory.allocate(
+                peer, layout.clientLengthBytes(),
+                MemoryUsage.WRITE_SOURCE, MemoryUsage.READ_DESTINATION, MemoryUsage.SEND, MemoryUsage.RECEIVE);
             connection = peer.request(config.address(), Integer.toString(config.port()), sizes).connect(hello.encode());
             Connections.awaitEstablished(connection);
             final Welcome welcome = Welcome.decode(connection.privateData());
@@ -46,7 +47,9 @@ final class ClientConnection implements AutoCloseable {
             if (connection != null) {
                 connection.close();
             }
-            memory.close();
+            if (memory != null) {
+                memory.close();
+            }
             throw new IllegalStateException(
                 "no connection to " + config.address() + ", port " + config.port() + " (is the server there?): " +
                     failure.getMessage(), failure);

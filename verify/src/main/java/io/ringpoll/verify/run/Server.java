@@ -104,8 +104,8 @@ final class Server implements Runnable {
 
     /** Accepts on this thread: until the connection has its own channel, its events arrive on that of the endpoint. */
     private void accept(final Hello hello, final ConnectionRequest request) {
-        final int firstSlot = slots.take();
         final ServerMemory memory = ServerMemory.allocate(peer, hello);
+        final int firstSlot = slots.take();
         final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells(), config.faults() != null);
         final Connection connection;
         try {
