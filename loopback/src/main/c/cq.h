@@ -54,6 +54,7 @@ struct lb_cq {
      * empty, and when an event is requested. Returns whether something was done.
      */
     struct lb_cq_proxy *_Atomic proxies;
+    struct lb_cq_proxy *turn; /* proxies_lock: the first one to work in the next poll; NULL: that of the list */
     bool (*drive)(struct lb_cq *cq, bool event_requested); /* proxy.c; set once, before the first proxy */
     struct lb_lock proxies_lock;
     _Atomic uint32_t empty_polls; /* since an event was requested, roughly */

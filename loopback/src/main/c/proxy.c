@@ -15,7 +15,7 @@
 
 /* A completion queue that is found empty this often since an event was requested is polled, and not waited for. */
 #define POLLING 64u
-/* Proxies of one completion queue that work in one poll. */
+/* Proxies of one completion queue that work in one poll; the next poll continues behind them. */
 #define DRIVEN 16
 
 /* All proxies of the process, for the watch thread. */
@@ -156,7 +156,7 @@ void lb_proxy_answer(struct ibv_qp *qp)
 
 /*
  * The hook of completion queues. Their lock is held while the proxies work, and keeps them and their queue pairs: they leave the
- * queue before they go. What a proxy leaves to do needs other locks: then the rest of the proxies have their turn later.
+ * queue before they go. What a proxy leaves to do needs other locks: the next poll continues with the rest of the proxies.
  */
 static bool drive_polled(struct lb_cq *cq)
 {
@@ -169,10 +169,13 @@ static bool drive_polled(struct lb_cq *cq)
         atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
     if (!lb_lock_try(&cq->proxies_lock))
         return false; /* another poll drives them */
-    for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
-            at != NULL && worked < DRIVEN && !has_aftermath(&work); at = at->next) {
+    struct lb_cq_proxy *const all = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+    struct lb_cq_proxy *const first = cq->turn != NULL ? cq->turn : all;
+    struct lb_cq_proxy *at = first;
+    while (at != NULL) {
         struct lb_proxy *proxy = at->proxy;
 
+        at = at->next != NULL ? at->next : all;
         if (polling) {
             if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
                 atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
@@ -182,7 +185,10 @@ static bool drive_polled(struct lb_cq *cq)
             take(proxy, proxy->qp.peer, &work);
             worked++;
         }
+        if (at == first || worked == DRIVEN || has_aftermath(&work))
+            break;
     }
+    cq->turn = at;
     lb_lock_release(&cq->proxies_lock);
     if (worked > 0)
         run_aftermath(&work);
@@ -280,6 +286,8 @@ static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_p
 static void leave_queue(struct lb_cq *cq, struct lb_cq_proxy *member)
 {
     lb_lock_acquire(&cq->proxies_lock);
+    if (cq->turn == member)
+        cq->turn = member->next;
     struct lb_cq_proxy *first = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
     if (first == member) {
         atomic_store_explicit(&cq->proxies, member->next, memory_order_release);

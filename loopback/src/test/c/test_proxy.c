@@ -29,13 +29,12 @@ struct other {
     uint64_t responses_at;
 };
 
-static void open_other_with(struct other *other, const struct verbs_options *options)
+/* Its segment, and the proxy in this process. */
+static void open_segment(struct other *other)
 {
-    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
     int sockets[2];
 
     memset(other, 0, sizeof(*other));
-    verbs_pair_open(&other->pair, options);
     const int fd = lb_proxy_segment_create(&other->segment);
     CHECK(fd >= 0);
     (void)close(fd);
@@ -45,6 +44,14 @@ static void open_other_with(struct other *other, const struct verbs_options *opt
     other->to_it = &other->segment->to[1];
     other->proxy = lb_proxy_create(other->segment, true, sockets[0]);
     CHECK(other->proxy != NULL);
+}
+
+static void open_other_with(struct other *other, const struct verbs_options *options)
+{
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+
+    open_segment(other);
+    verbs_pair_open(&other->pair, options);
     CHECK_EQ(ibv_modify_qp(other->pair.qp[0], &reset, IBV_QP_STATE), 0);
     verbs_connect(other->pair.qp[0], other->proxy->qp_num, options);
 }
@@ -348,6 +355,64 @@ static void should_be_the_peer_of_one_queue_pair(void)
     close_other(&other);
 }
 
+#define CONNECTIONS 40
+
+/* A further connection that completes in the queue of the first one. */
+static void open_beside(struct other *other, const struct other *first)
+{
+    struct ibv_qp_init_attr attr = {
+        .send_cq = first->pair.cq[0],
+        .recv_cq = first->pair.cq[0],
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC,
+    };
+
+    open_segment(other);
+    other->pair.qp[0] = ibv_create_qp(first->pair.pd, &attr);
+    CHECK(other->pair.qp[0] != NULL);
+    verbs_connect(other->pair.qp[0], other->proxy->qp_num, &(struct verbs_options){.rnr_retry = 7});
+}
+
+/* A write of no bytes, which completes nothing here, unless the one before it still waits. */
+static void write_to_us(struct other *other)
+{
+    const uint64_t number = other->requests_at / sizeof(struct lb_wire_record);
+
+    if (atomic_load(&other->to_it->acknowledged) != number)
+        return;
+    put(&other->to_us->requests, &other->requests_at, &(struct lb_wire_record){
+        .size = sizeof(struct lb_wire_record),
+        .kind = LB_WIRE_REQUEST,
+        .opcode = IBV_WR_RDMA_WRITE,
+        .number = number,
+    });
+}
+
+/* Also if those before it always have something to do. */
+static void should_work_for_each_connection_of_a_queue_in_its_turn(void)
+{
+    static struct other others[CONNECTIONS];
+
+    open_other(&others[0]);
+    for (int i = 1; i < CONNECTIONS; i++)
+        open_beside(&others[i], &others[0]);
+    for (int polls = 0; polls < CONNECTIONS / 8; polls++) {
+        struct ibv_wc wc;
+
+        for (int i = 0; i < CONNECTIONS; i++)
+            write_to_us(&others[i]);
+        CHECK_EQ(ibv_poll_cq(others[0].pair.cq[0], 1, &wc), 0);
+    }
+    for (int i = 0; i < CONNECTIONS; i++)
+        CHECK(atomic_load(&others[i].to_it->acknowledged) > 0);
+    for (int i = CONNECTIONS - 1; i > 0; i--) {
+        CHECK_EQ(ibv_destroy_qp(others[i].pair.qp[0]), 0);
+        lb_proxy_destroy(others[i].proxy);
+        (void)close(others[i].socket);
+    }
+    close_other(&others[0]);
+}
+
 static void should_break_off_at_a_record_of_an_impossible_size(void)
 {
     const uint32_t sizes[] = {1, sizeof(struct lb_wire_record) + 1, LB_WIRE_RING + sizeof(struct lb_wire_record), UINT32_MAX};
@@ -439,6 +504,7 @@ const struct test proxy_tests[] = {
     {"fault plan: RNR_RETRY_EXC_ERR when a receiver in another process is not ready for too long",
         should_give_up_on_a_receiver_that_is_not_ready_for_too_long},
     {"a queue pair of another process is the peer of one queue pair", should_be_the_peer_of_one_queue_pair},
+    {"each connection of a completion queue has its turn", should_work_for_each_connection_of_a_queue_in_its_turn},
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
