@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "id_pair.h"
 #include "ringpoll_loopback.h"
 #include "test.h"
 #include "verbs_pair.h"
@@ -23,7 +24,7 @@ static struct ibv_async_event next_async(struct ibv_context *context)
 {
     struct ibv_async_event event;
 
-    CHECK(readable(context->async_fd, 2000));
+    CHECK(readable(context->async_fd, 30000));
     CHECK_EQ(ibv_get_async_event(context, &event), 0);
     ibv_ack_async_event(&event);
     return event;
@@ -455,6 +456,67 @@ static void should_fail_the_receiver_whose_queue_overruns(void)
     verbs_pair_close(&pair);
 }
 
+/* A message without bytes. */
+static void send_over(struct id_pair *pair, uint64_t wr_id)
+{
+    struct ibv_send_wr message = {.wr_id = wr_id, .opcode = IBV_WR_SEND};
+    struct ibv_send_wr *bad;
+
+    CHECK_EQ(ibv_post_send(pair->active->qp, &message, &bad), 0);
+}
+
+/* Of a connection, so also between processes. */
+static void should_give_up_on_a_receive_of_a_connection_after_rnr_retries(void)
+{
+    for (uint8_t retries = 0; retries < 2; retries++) {
+        struct id_pair pair;
+
+        id_pair_open(&pair, retries);
+        const uint64_t start = now_ms();
+        send_over(&pair, 1);
+        send_over(&pair, 2);
+        struct ibv_wc wc = id_pair_wc(pair.active->send_cq);
+        check_failed(&wc, 1, IBV_WC_RNR_RETRY_EXC_ERR, pair.active->qp->qp_num);
+        CHECK_EQ(wc.vendor_err, RINGPOLL_LOOPBACK_VERR_RNR);
+        CHECK(now_ms() - start >= retries * 655u);
+        wc = id_pair_wc(pair.active->send_cq);
+        check_failed(&wc, 2, IBV_WC_WR_FLUSH_ERR, pair.active->qp->qp_num);
+        CHECK_EQ(verbs_state(pair.active->qp), IBV_QPS_ERR);
+        CHECK_EQ(verbs_state(pair.passive->qp), IBV_QPS_RTS);
+        id_pair_close(&pair);
+    }
+}
+
+static void should_fail_the_receiver_of_a_connection_whose_queue_overruns(void)
+{
+    struct id_pair pair;
+    struct ibv_wc wc;
+
+    id_pair_open(&pair, 7);
+    const uint64_t capacity = (uint64_t)pair.passive->recv_cq->cqe;
+    for (uint64_t i = 0; i <= capacity; i++) {
+        struct ibv_recv_wr receive = {.wr_id = i};
+        struct ibv_recv_wr *bad;
+
+        CHECK_EQ(ibv_post_recv(pair.passive->qp, &receive, &bad), 0);
+        send_over(&pair, i);
+        wc = id_pair_wc(pair.active->send_cq);
+        check_success(&wc, i, IBV_WC_SEND, 0, pair.active->qp->qp_num);
+    }
+    CHECK_EQ(next_async(pair.passive->verbs).event_type, IBV_EVENT_CQ_ERR);
+    struct ibv_async_event event = next_async(pair.passive->verbs);
+    CHECK_EQ(event.event_type, IBV_EVENT_QP_FATAL);
+    CHECK(event.element.qp == pair.passive->qp);
+    CHECK_EQ(verbs_state(pair.passive->qp), IBV_QPS_ERR);
+    CHECK_EQ(ibv_poll_cq(pair.passive->recv_cq, 1, &wc), -1);
+    /* The messages were delivered; the next one finds nobody. */
+    CHECK_EQ(verbs_state(pair.active->qp), IBV_QPS_RTS);
+    send_over(&pair, 100);
+    wc = id_pair_wc(pair.active->send_cq);
+    check_failed(&wc, 100, IBV_WC_RETRY_EXC_ERR, pair.active->qp->qp_num);
+    id_pair_close(&pair);
+}
+
 static void should_raise_events_of_device_and_port_on_request(void)
 {
     struct ibv_context *context;
@@ -500,6 +562,8 @@ const struct test failure_tests[] = {
         should_report_an_access_violation_to_the_side_it_happened_on},
     {"a CQ that overruns is dead and says so", should_kill_a_completion_queue_that_overruns},
     {"a receiver whose CQ overruns fails", should_fail_the_receiver_whose_queue_overruns},
+    {"RNR_RETRY_EXC_ERR: no receive of a connection in time", should_give_up_on_a_receive_of_a_connection_after_rnr_retries},
+    {"a receiver of a connection whose CQ overruns fails", should_fail_the_receiver_of_a_connection_whose_queue_overruns},
     {"events of device and port are raised on request", should_raise_events_of_device_and_port_on_request},
     {NULL, NULL},
 };

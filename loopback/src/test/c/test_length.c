@@ -3,18 +3,16 @@
  * test_length.c: requests of all lengths, at all alignments: between processes long ones are sent in parts through a ring, whose
  * sizes are the limits here.
  */
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "id_pair.h"
 #include "test.h"
 #include "wire.h"
 
 #define ROOM (3u * 1024 * 1024)
 #define GUARD 64u
 #define ELEMENTS 6
-#define PATIENCE_MS 30000
 
 static const uint32_t limits[] = {0, 8, 64, LB_WIRE_CHUNK, 2 * LB_WIRE_CHUNK, LB_WIRE_RING / 2, LB_WIRE_RING, 2 * LB_WIRE_RING,
     ROOM - 2 * GUARD - 1};
@@ -140,98 +138,22 @@ static void should_read_every_length(void)
     with_all_lengths(carry_back, false);
 }
 
-/* Two connected ids, with queues of their own. */
-struct ids {
-    struct rdma_event_channel *channel;
-    struct rdma_cm_id *listener;
-    struct rdma_cm_id *active;
-    struct rdma_cm_id *passive;
-};
-
-static struct rdma_cm_id *expect(const struct ids *ids, enum rdma_cm_event_type type)
-{
-    struct rdma_cm_event *event;
-
-    CHECK(readable(ids->channel->fd, PATIENCE_MS));
-    CHECK_EQ(rdma_get_cm_event(ids->channel, &event), 0);
-    CHECK_EQ(event->event, type);
-    struct rdma_cm_id *id = event->id;
-    CHECK_EQ(rdma_ack_cm_event(event), 0);
-    return id;
-}
-
-static void create_qp(struct rdma_cm_id *id)
-{
-    struct ibv_qp_init_attr attr = {
-        .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 2, .max_recv_sge = ELEMENTS},
-        .qp_type = IBV_QPT_RC,
-        .sq_sig_all = 1,
-    };
-
-    CHECK_EQ(rdma_create_qp(id, NULL, &attr), 0);
-}
-
-static void open_ids(struct ids *ids)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
-
-    ids->channel = rdma_create_event_channel();
-    CHECK(ids->channel != NULL);
-    CHECK_EQ(rdma_create_id(ids->channel, &ids->listener, NULL, RDMA_PS_TCP), 0);
-    CHECK_EQ(rdma_bind_addr(ids->listener, (struct sockaddr *)&address), 0);
-    CHECK_EQ(rdma_listen(ids->listener, 1), 0);
-    address.sin_port = rdma_get_src_port(ids->listener);
-    CHECK_EQ(rdma_create_id(ids->channel, &ids->active, NULL, RDMA_PS_TCP), 0);
-    CHECK_EQ(rdma_resolve_addr(ids->active, NULL, (struct sockaddr *)&address, 1000), 0);
-    (void)expect(ids, RDMA_CM_EVENT_ADDR_RESOLVED);
-    CHECK_EQ(rdma_resolve_route(ids->active, 1000), 0);
-    (void)expect(ids, RDMA_CM_EVENT_ROUTE_RESOLVED);
-    create_qp(ids->active);
-    CHECK_EQ(rdma_connect(ids->active, &param), 0);
-    ids->passive = expect(ids, RDMA_CM_EVENT_CONNECT_REQUEST);
-    create_qp(ids->passive);
-    CHECK_EQ(rdma_accept(ids->passive, &param), 0);
-    (void)expect(ids, RDMA_CM_EVENT_ESTABLISHED);
-    (void)expect(ids, RDMA_CM_EVENT_ESTABLISHED);
-}
-
-static void close_ids(struct ids *ids)
-{
-    rdma_destroy_qp(ids->active);
-    rdma_destroy_qp(ids->passive);
-    CHECK_EQ(rdma_destroy_id(ids->active), 0);
-    CHECK_EQ(rdma_destroy_id(ids->passive), 0);
-    CHECK_EQ(rdma_destroy_id(ids->listener), 0);
-    rdma_destroy_event_channel(ids->channel);
-}
-
-static struct ibv_wc next_completion(struct ibv_cq *cq)
-{
-    const struct timespec moment = {.tv_nsec = 100000};
-    struct ibv_wc wc = {.status = IBV_WC_GENERAL_ERR};
-    int polled = 0;
-
-    for (int tries = 0; tries < PATIENCE_MS * 10 && (polled = ibv_poll_cq(cq, 1, &wc)) == 0; tries++)
-        (void)nanosleep(&moment, NULL);
-    CHECK_EQ(polled, 1);
-    return wc;
-}
-
 /* The elements begin and end within the parts of a message, at their limits, and one has no bytes. */
 static void should_fill_all_elements_of_a_receive(void)
 {
     static const uint32_t lengths[ELEMENTS] = {LB_WIRE_CHUNK - 7, 7, 0, 1, 2 * LB_WIRE_CHUNK + 5, 3 * LB_WIRE_CHUNK};
     const uint32_t length = 5 * LB_WIRE_CHUNK + 3;
     const int access = IBV_ACCESS_LOCAL_WRITE;
-    struct ids ids;
+    struct id_pair ids;
     struct memory from = {.bytes = aligned_alloc(4096, ROOM)};
     struct memory to = {.bytes = aligned_alloc(4096, ROOM)};
     struct ibv_sge elements[ELEMENTS];
+    struct ibv_qp_init_attr init_attr;
+    struct ibv_qp_attr attr;
     struct ibv_wc wc;
 
     CHECK(from.bytes != NULL && to.bytes != NULL);
-    open_ids(&ids);
+    id_pair_open(&ids, 7);
     struct ibv_mr *from_mr = ibv_reg_mr(ids.active->pd, from.bytes, ROOM, access);
     struct ibv_mr *to_mr = ibv_reg_mr(ids.passive->pd, to.bytes, ROOM, access);
     CHECK(from_mr != NULL && to_mr != NULL);
@@ -253,9 +175,11 @@ static void should_fill_all_elements_of_a_receive(void)
     struct ibv_send_wr *bad_message;
     CHECK_EQ(ibv_post_send(ids.active->qp, &message, &bad_message), 0);
 
-    wc = next_completion(ids.passive->recv_cq);
+    wc = id_pair_wc(ids.passive->recv_cq);
     check_success(&wc, 1, IBV_WC_RECV, length, ids.passive->qp->qp_num);
-    wc = next_completion(ids.active->send_cq);
+    CHECK_EQ(ibv_query_qp(ids.passive->qp, &attr, IBV_QP_DEST_QPN, &init_attr), 0);
+    CHECK_EQ(wc.src_qp, attr.dest_qp_num);
+    wc = id_pair_wc(ids.active->send_cq);
     check_success(&wc, 2, IBV_WC_SEND, length, ids.active->qp->qp_num);
     uint32_t done = 0;
     at = GUARD;
@@ -269,7 +193,7 @@ static void should_fill_all_elements_of_a_receive(void)
     CHECK_EQ(done, length);
     CHECK_EQ(ibv_dereg_mr(from_mr), 0);
     CHECK_EQ(ibv_dereg_mr(to_mr), 0);
-    close_ids(&ids);
+    id_pair_close(&ids);
     free(from.bytes);
     free(to.bytes);
 }
