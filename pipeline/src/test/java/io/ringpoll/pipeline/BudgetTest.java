@@ -43,8 +43,8 @@ class BudgetTest {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             await(() -> pipeline.pollerCounters().budgetInFlight() == 0 && pipeline.pollerCounters().budgetRefused() == 1);
             assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, posted));
-            assertTrue(pipeline.drain(BOUND_NS).inTime());
-            assertEquals(depth + 1, pipeline.pollerCounters().completions());
+            // Not drained: a device completes a request some time after its post.
+            await(() -> pipeline.pollerCounters().completions() == depth + 1);
             assertEquals(0, pipeline.pollerCounters().errors());
         }
     }
