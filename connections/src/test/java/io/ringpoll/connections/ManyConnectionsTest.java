@@ -52,7 +52,8 @@ class ManyConnectionsTest {
 
     @Test
     void shouldLeaveNothingBehind() throws Exception {
-        run(AT_A_TIME);
+        // The first run opens what the process keeps, whatever the number of threads that happen to work at the same time.
+        run(CONNECTIONS);
         final Map<String, Long> objects = ProcessResources.objects();
         final int descriptors = ProcessResources.fileDescriptors();
         run(CONNECTIONS);
