@@ -13,7 +13,7 @@ struct id_pair {
     struct rdma_cm_id *passive;
 };
 
-/* Each side tries a message so often again for which the other side has no receive; 7: without a limit. All sends are signalled. */
+/* A message without a receive at the other side is sent again this many times; 7: without a limit. All sends are signalled. */
 void id_pair_open(struct id_pair *pair, uint8_t rnr_retry);
 void id_pair_close(struct id_pair *pair);
 

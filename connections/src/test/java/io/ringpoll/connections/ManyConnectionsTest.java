@@ -53,10 +53,10 @@ class ManyConnectionsTest {
     @Test
     void shouldLeaveNothingBehind() throws Exception {
         // The first run opens what the process keeps, whatever the number of threads that happen to work at the same time.
-        run(CONNECTIONS);
+        run();
         final Map<String, Long> objects = ProcessResources.objects();
         final int descriptors = ProcessResources.fileDescriptors();
-        run(CONNECTIONS);
+        run();
         assertEquals(objects, ProcessResources.objects());
         assertTrue(ProcessResources.fileDescriptorsDownTo(descriptors) <= descriptors);
     }
@@ -101,7 +101,7 @@ class ManyConnectionsTest {
         }
     }
 
-    private static void run(final int connections) throws Exception {
+    private static void run() throws Exception {
         final Counting serverSide = new Counting();
         final Recorder clientSide = new Recorder();
         try (ConnectionSet server = SetPair.builder().messagesInFlight(4).pollers(2).errorHandler(failure -> { })
@@ -111,7 +111,7 @@ class ManyConnectionsTest {
             final MessageConnection[] open = new MessageConnection[AT_A_TIME];
             final UnsafeBuffer message = new UnsafeBuffer(new byte[8]);
             int raw = 0;
-            for (int i = 0; i < connections; i++) {
+            for (int i = 0; i < CONNECTIONS; i++) {
                 final int place = i % AT_A_TIME;
                 if (open[place] != null) {
                     open[place].close();
@@ -136,10 +136,10 @@ class ManyConnectionsTest {
             for (final Pipeline pipeline : server.pipelines()) {
                 assertEquals(0, pipeline.pollerCounters().queueFaults());
             }
-            assertEquals(connections + raw, serverSide.begun.get());
-            assertEquals(connections + raw, serverSide.ended.get());
-            assertEquals(connections, clientSide.all.stream().filter("connected"::equals).count());
-            assertEquals(connections, clientSide.all.stream().filter("disconnected CLOSED"::equals).count());
+            assertEquals(CONNECTIONS + raw, serverSide.begun.get());
+            assertEquals(CONNECTIONS + raw, serverSide.ended.get());
+            assertEquals(CONNECTIONS, clientSide.all.stream().filter("connected"::equals).count());
+            assertEquals(CONNECTIONS, clientSide.all.stream().filter("disconnected CLOSED"::equals).count());
         }
     }
 
