@@ -33,11 +33,12 @@ final class ReplicatedCluster implements AutoCloseable {
     private ReplicatedCluster(final ReplicateConfig config, final Contestant contestant) throws IOException {
         this.config = config;
         this.contestant = contestant;
-        folder = Files.createTempDirectory("ringpoll-replicate");
         for (int i = 0; i < config.servers(); i++) {
             peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(freeAddress())
                 .setDataStreamAddress(freeAddress()).build());
         }
+        // Last: it would remain if an address is not free.
+        folder = Files.createTempDirectory("ringpoll-replicate");
     }
 
     private String freeAddress() throws IOException {

@@ -2,6 +2,7 @@ package io.ringpoll.cli.options;
 
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.net.UnknownHostException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -169,6 +170,10 @@ public final class CommandRunner {
         }
         if (failure instanceof final UncheckedIOException wrapped && wrapped.getCause().toString().equals(wrapped.getMessage())) {
             return reason(wrapped.getCause());
+        }
+        if (failure instanceof final UnknownHostException unknown) {
+            final String host = unknown.getMessage();
+            return host + (host.contains(": ") ? "" : ": unknown host") + "; check the name, or use an IP address";
         }
         return String.valueOf(failure.getMessage());
     }

@@ -21,6 +21,8 @@ import io.ringpoll.cli.options.RoleOption;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -161,6 +163,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         progress.println(MachineReport.line());
         progress.println(Device.current().description());
         progress.flush();
+        // Each error is in one exception, with the message of librpma.
+        RpmaLog.threshold(LogLevel.DISABLED);
         final String host = remote.address().host(progress);
         final int port = remote.address().port();
         if (remote.role().side() == RoleOption.Side.SERVER) {

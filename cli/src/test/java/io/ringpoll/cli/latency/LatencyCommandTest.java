@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.internal.os.MemoryPolicy;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,6 +52,17 @@ class LatencyCommandTest {
             .path("runs");
         assertEquals(2, runs.size(), "ringpoll and c");
         assertEquals(runs.path(0).path("turns").size(), runs.path(1).path("turns").size());
+    }
+
+    @Test
+    void shouldReportAnAddressOfAnotherMachineOnce() {
+        try {
+            assertEquals(1, run("--role server --over loopback --address 192.0.2.1"));
+            assertTrue(calls.err().contains("no network interface of this machine has the address"), calls.err());
+            assertEquals(LogLevel.DISABLED, RpmaLog.threshold(), "librpma logs the same message");
+        } finally {
+            RpmaLog.threshold(LogLevel.WARNING);
+        }
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -127,6 +128,15 @@ class CommandRunnerTest {
             throw new UncheckedIOException(new FileSystemException("/a/b", null, "No space left on device"));
         }));
         assertEquals("ringpoll example: /a/b: No space left on device", err.toString().strip());
+    }
+
+    @Test
+    void shouldNameTheReasonAndTheRemedyOfAnUnknownHost() {
+        assertEquals(1, run(new ByteArrayOutputStream(), printer -> {
+            throw new UncheckedIOException(new UnknownHostException("nowhere.invalid"));
+        }));
+        assertEquals("ringpoll example: nowhere.invalid: unknown host; check the name, or use an IP address",
+            err.toString().strip());
     }
 
     @Test
