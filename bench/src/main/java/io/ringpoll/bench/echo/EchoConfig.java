@@ -1,16 +1,16 @@
 package io.ringpoll.bench.echo;
 
-import io.ringpoll.bench.measure.Interval;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 /**
  * The settings of a measurement.
  *
  * @param scales   numbers of connections
- * @param forks    JVMs that measure one after the other: memory and code have another layout in each
- * @param rounds   measured rounds of each JVM, with a turn of each contestant in each mode
- * @param warmUp   warm-up rounds of each JVM
+ * @param forks    how often the JVMs of each number of connections are started: the independent runs of a figure
+ * @param rounds   measured rounds of a fork, with a turn of each contestant in each mode
+ * @param warmUp   warm-up rounds of a fork
  * @param attempts most turns for each planned one, on average: dropped turns are repeated within this limit
  * @param leadInMs time before the first reading of a turn
  * @param windowMs time between its two readings
@@ -23,13 +23,13 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
         List.of(new EchoScale(1, 64, 32), new EchoScale(20, 32, 16), new EchoScale(1_000, 8, 4));
 
     /** The start and the end of a turn, with a collection of garbage. */
-    private static final long TURN_MS = 30;
-    /** Opens and closes all connections. */
-    private static final long OPEN_MS = 5_000;
+    private static final long TURN_MS = 45;
+    /** Starts and ends the JVMs of a fork, and opens and closes all connections. */
+    private static final long FORK_MS = 2_500;
     private static final long JVM_MS = 1_500;
     private static final long SEED = 1;
     private static final int ATTEMPTS = 3;
-    private static final int FORKS = 3;
+    private static final int ROUNDS = 4;
 
     /**
      * The settings of a name: how the suite passes them to the tool's JVM.
@@ -40,9 +40,9 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
     public static EchoConfig named(final String name) {
         return switch (name) {
             case "glance" -> glance();
-            case "quick" -> new EchoConfig(SCALES, 1, Interval.FEWEST_RUNS, 2, 1, 40, 80, SEED);
-            case "usual" -> new EchoConfig(SCALES, FORKS, Interval.FEWEST_RUNS / FORKS, 2, ATTEMPTS, 40, 80, SEED);
-            case "full" -> new EchoConfig(SCALES, 5, 4, 3, ATTEMPTS, 80, 200, SEED);
+            case "quick" -> new EchoConfig(SCALES, 1, ROUNDS, 2, 1, 15, 40, SEED);
+            case "usual" -> new EchoConfig(SCALES, 10, ROUNDS, 2, ATTEMPTS, 15, 40, SEED);
+            case "full" -> new EchoConfig(SCALES, 10, ROUNDS, 3, ATTEMPTS, 30, 80, SEED);
             default -> throw new IllegalArgumentException(name + " is not glance, quick, usual or full");
         };
     }
@@ -54,11 +54,13 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
 
     /** Number of turns, without repetitions and warm-up. */
     int plannedTurns() {
-        return turnsOfARound() * rounds * forks;
+        return turnsOfARound() * rounds;
     }
 
+    /** The turns of a round, in all forks and with all numbers of connections. */
     private int turnsOfARound() {
-        return scales.size() * EchoMode.values().length * EchoSubject.values().length;
+        final int contestants = IntStream.range(0, forks).map(fork -> EchoSubject.ofFork(fork).size()).sum();
+        return contestants * scales.size() * EchoMode.values().length;
     }
 
     /**
@@ -68,6 +70,7 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
      */
     public long expectedNs() {
         final long turns = (long) turnsOfARound() * (rounds + warmUp);
-        return TimeUnit.MILLISECONDS.toNanos(JVM_MS + forks * (JVM_MS + OPEN_MS + turns * (leadInMs + windowMs + TURN_MS)));
+        return TimeUnit.MILLISECONDS.toNanos(
+            JVM_MS + forks * scales.size() * FORK_MS + turns * (leadInMs + windowMs + TURN_MS));
     }
 }

@@ -1,11 +1,7 @@
 package io.ringpoll.bench.echo;
 
-import io.ringpoll.bench.handoff.HotCpus;
-import io.ringpoll.bench.measure.AllocationWatch;
-import io.ringpoll.bench.measure.CpuLoss;
-import io.ringpoll.bench.measure.CpuWatch;
+import io.ringpoll.bench.measure.ChildProcesses;
 import io.ringpoll.bench.measure.Rounds;
-import io.ringpoll.bench.measure.Timing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,101 +9,75 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
- * Measures an echo of the layer of connections and its baselines. All contestants of a number of connections are open at the same
- * time, and sleep except in their turns. The order in which they are opened and that of the turns of a round are random, by the
- * seed of the settings; dropped turns are repeated, faults are not. Used by one thread.
+ * Measures an echo of the layer of connections and its baselines, many times for each number of connections: each contestant in a
+ * new JVM of its own. The JVMs of a fork run at the same time and take turns; in a turn, all others sleep.
+ *
+ * <p>The layout of memory and the decisions of the JIT compiler differ between JVMs, so turns of the same JVM are not independent
+ * of each other, but JVMs are. Contestants in one JVM would share the profiles of the pipeline's code, by which it is compiled.
+ *
+ * <p>The order in which contestants are opened and that of the turns of a round are random, by the seed of the settings; dropped
+ * turns are repeated, faults are not. Used by one thread.
  */
 final class EchoMeasurement {
-    private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
-
     private final EchoConfig config;
-    private final HotCpus cpus;
-    private final int fork;
     private final Random random;
+    private final List<EchoWindow> windows = new ArrayList<>();
 
     /** A contestant in a mode. */
     private record Turn(EchoSubject subject, EchoMode mode) {
     }
 
-    /** A measurement in the JVM of an index. */
-    EchoMeasurement(final EchoConfig config, final HotCpus cpus, final int fork) {
+    EchoMeasurement(final EchoConfig config) {
         this.config = config;
-        this.cpus = cpus;
-        this.fork = fork;
-        random = new Random(config.seed() + fork);
+        random = new Random(config.seed());
     }
 
-    EchoReport run() throws IOException {
-        final List<EchoWindow> windows = new ArrayList<>();
-        for (final EchoScale scale : config.scales()) {
-            measure(scale, windows);
+    /**
+     * Measures. At any end of this process, the JVMs are killed.
+     *
+     * @throws IllegalStateException if a JVM fails
+     */
+    EchoReport run() throws IOException, InterruptedException {
+        for (int fork = 0; fork < config.forks(); fork++) {
+            for (final EchoScale scale : config.scales()) {
+                measure(fork, scale);
+            }
         }
         return new EchoReport(config, windows);
     }
 
-    /** The order in which contestants are opened: it determines where their memory and their compiled code is. */
-    private List<EchoSubject> order() {
-        final List<EchoSubject> order = new ArrayList<>(List.of(EchoSubject.values()));
-        Collections.shuffle(order, random);
-        return order;
-    }
-
-    private void measure(final EchoScale scale, final List<EchoWindow> windows) throws IOException {
-        final Map<EchoSubject, EchoContestant> contestants = new EnumMap<>(EchoSubject.class);
-        final List<Turn> turns = new ArrayList<>();
-        try {
-            for (final EchoSubject subject : order()) {
-                contestants.put(subject, subject.open(scale, new EchoThreads(cpus, new Gate())));
-                for (final EchoMode mode : EchoMode.values()) {
-                    turns.add(new Turn(subject, mode));
-                }
+    private void measure(final int fork, final EchoScale scale) throws IOException, InterruptedException {
+        final List<EchoSubject> subjects = new ArrayList<>(EchoSubject.ofFork(fork));
+        Collections.shuffle(subjects, random);
+        final Map<EchoSubject, EchoProcess> processes = new EnumMap<>(EchoSubject.class);
+        try (ChildProcesses children = new ChildProcesses(() -> { })) {
+            for (final EchoSubject subject : subjects) {
+                processes.put(subject, EchoProcess.start(config, scale, subject, children));
             }
-            new Rounds<>(turns, 1, random).run(config.warmUp(), (round, turn) -> {
-                window(round, scale, turn, contestants.get(turn.subject));
-                return true;
-            });
-            new Rounds<>(turns, config.attempts(), random).run(config.rounds(), (round, turn) -> {
-                final EchoWindow window = window(fork * config.rounds() + round, scale, turn, contestants.get(turn.subject));
-                windows.add(window);
-                return window.counts() || !window.fault().isEmpty();
-            });
-        } finally {
-            contestants.values().forEach(EchoContestant::close);
+            // One after the other: their hot threads spin meanwhile.
+            for (final EchoSubject subject : subjects) {
+                processes.get(subject).open();
+            }
+            takeTurns(fork, subjects, processes);
+            processes.values().forEach(EchoProcess::end);
+            processes.values().forEach(EchoProcess::close);
         }
     }
 
-    private EchoWindow window(final int round, final EchoScale scale, final Turn turn, final EchoContestant contestant) {
-        System.gc();
-        final long fromNs = System.nanoTime() + START_NS + TimeUnit.MILLISECONDS.toNanos(config.leadInMs());
-        final long untilNs = fromNs + TimeUnit.MILLISECONDS.toNanos(config.windowMs());
-        contestant.start(turn.mode, fromNs, untilNs);
-        // Before the end of the lead-in: with as many hot threads as CPUs, one of them would wait while this thread reads.
-        Timing.sleepUntil(fromNs - START_NS);
-        final CpuWatch watch = CpuWatch.ofThisProcess();
-        final AllocationWatch allocations = new AllocationWatch();
-        allocations.start();
-        watch.start();
-        Timing.sleepUntil(fromNs);
-        final long firstNs = System.nanoTime();
-        final long first = contestant.answers();
-        Timing.sleepUntil(untilNs);
-        final long lastNs = System.nanoTime();
-        final long last = contestant.answers();
-        final CpuLoss lost = watch.stop();
-        final double allocatedBytes = allocations.stop(contestant.answers() - first);
-        final CpuLoss loss = cpus.areExclusive(1) ? lost : lost.stolenOnly();
-        String fault = "";
-        try {
-            contestant.stop();
-        } catch (final TimeoutException | RuntimeException failed) {
-            fault = failed.toString();
-        }
-        return new EchoWindow(round, scale, turn.mode, turn.subject, (lastNs - firstNs) / (double) (last - first),
-            EchoWindow.percentiles(contestant.roundTripNs()),
-            contestant.isJava() ? allocatedBytes : AllocationWatch.UNKNOWN, loss, fault);
+    private void takeTurns(final int fork, final List<EchoSubject> subjects, final Map<EchoSubject, EchoProcess> processes)
+        throws InterruptedException {
+        final List<Turn> turns = subjects.stream().flatMap(
+            subject -> List.of(EchoMode.values()).stream().map(mode -> new Turn(subject, mode))).toList();
+        new Rounds<>(turns, 1, random).run(config.warmUp(), (round, turn) -> {
+            processes.get(turn.subject).take(round, turn.mode);
+            return true;
+        });
+        new Rounds<>(turns, config.attempts(), random).run(config.rounds(), (round, turn) -> {
+            final EchoWindow window = processes.get(turn.subject).take(fork * config.rounds() + round, turn.mode);
+            windows.add(window);
+            return window.counts() || !window.fault().isEmpty();
+        });
     }
 }

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /** The turns of a measurement: a table, JSON, and ratios. */
 final class EchoReport {
@@ -40,8 +41,8 @@ final class EchoReport {
     }
 
     /**
-     * The ratios of the layer to each baseline, over the rounds in which the turns of both are valid, and the bytes that the
-     * layer's threads allocate for a million messages.
+     * The ratios of the layer to each baseline, by fork and over the rounds in which the turns of both are valid, and the bytes
+     * that the layer's threads allocate for a million messages.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
@@ -69,9 +70,16 @@ final class EchoReport {
         ours.keySet().retainAll(theirs.keySet());
         theirs.keySet().retainAll(ours.keySet());
         if (!ours.isEmpty()) {
-            results.add(BenchResult.ofCosts(
-                scale.resultName(figure.name), costs(ours.values(), figure), costs(theirs.values(), figure), other.label()));
+            results.add(BenchResult.ofGroups(
+                scale.resultName(figure.name), byFork(ours, figure), byFork(theirs, figure), other.label()));
         }
+    }
+
+    /** The costs of each fork that has any. */
+    private List<double[]> byFork(final Map<Integer, EchoWindow> byRound, final Figure figure) {
+        return byRound.values().stream()
+            .collect(Collectors.groupingBy(window -> window.round() / config.rounds(), TreeMap::new, Collectors.toList()))
+            .values().stream().map(fork -> costs(fork, figure)).toList();
     }
 
     /** The valid turns of a contestant, by round. */

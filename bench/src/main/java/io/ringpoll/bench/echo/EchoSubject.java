@@ -1,6 +1,9 @@
 package io.ringpoll.bench.echo;
 
+import io.ringpoll.bench.measure.Interval;
 import java.io.IOException;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** The contestants, the layer first. */
 enum EchoSubject {
@@ -24,6 +27,16 @@ enum EchoSubject {
     /** Its label in results. */
     String label() {
         return label;
+    }
+
+    /**
+     * The contestants of a fork.
+     *
+     * @param fork its index
+     * @return those with goals, and in as many forks as an interval needs all
+     */
+    static Set<EchoSubject> ofFork(final int fork) {
+        return fork < Interval.FEWEST_RUNS ? EnumSet.allOf(EchoSubject.class) : EnumSet.of(LAYER, BY_HAND, C);
     }
 
     /** Opens its connections; its threads sleep at the gate. */

@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 /**
  * One turn of a contestant.
  *
- * @param round          its round
+ * @param round          its round; those of a fork follow those of the fork before
  * @param scale          number of connections
  * @param mode           its traffic
  * @param subject        the contestant
@@ -46,8 +46,8 @@ record EchoWindow(int round, EchoScale scale, EchoMode mode, EchoSubject subject
             (mode == EchoMode.THROUGHPUT || !roundTripNs.isEmpty());
     }
 
-    /** Adds it to a JSON object. */
-    void addTo(final ObjectNode node) {
+    /** Adds it to a JSON object, and returns that. */
+    ObjectNode addTo(final ObjectNode node) {
         node.put("round", round).put("connections", scale.connections())
             .put("inFlight", mode == EchoMode.PING_PONG ? 1 : scale.inFlight()).put("mode", mode.label())
             .put("contestant", subject.label()).put("turnNs", loss.windowNs()).put("runDelayNs", loss.runDelayNs())
@@ -64,6 +64,7 @@ record EchoWindow(int round, EchoScale scale, EchoMode mode, EchoSubject subject
         if (!fault.isEmpty()) {
             node.put("fault", fault);
         }
+        return node;
     }
 
     /** Reads the object of {@link #addTo}. */

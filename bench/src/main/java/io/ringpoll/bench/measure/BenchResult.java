@@ -1,6 +1,9 @@
 package io.ringpoll.bench.measure;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * One figure of ringpoll and of its baseline, or of ringpoll alone.
@@ -48,6 +51,32 @@ public record BenchResult(String name, String unit, double ringpoll, double base
             ratios[i] = ringpollNs[i] / baselineNs[i];
             excesses[i] = ringpollNs[i] - baselineNs[i];
         }
+        return ofRatios(name, ringpollNs, baselineNs, baselineName, ratios, excesses);
+    }
+
+    /**
+     * Compares groups of pairs that depend on each other, as those of the same JVMs do: a run is a group.
+     *
+     * @param name         label of the measurement
+     * @param ringpollNs   costs of ringpoll in nanoseconds, by group
+     * @param baselineNs   costs of the baseline, as many in each group
+     * @param baselineName label of the baseline
+     * @return the medians over groups of the medians of each; the ratio of a group is the median of those of its pairs
+     */
+    public static BenchResult ofGroups(
+        final String name, final List<double[]> ringpollNs, final List<double[]> baselineNs, final String baselineName) {
+        final List<BenchResult> groups = IntStream.range(0, ringpollNs.size())
+            .mapToObj(group -> ofCosts(name, ringpollNs.get(group), baselineNs.get(group), baselineName)).toList();
+        return ofRatios(name, all(groups, BenchResult::ringpoll), all(groups, BenchResult::baseline), baselineName,
+            all(groups, BenchResult::ratio), all(groups, group -> group.excess.value()));
+    }
+
+    private static double[] all(final List<BenchResult> groups, final ToDoubleFunction<BenchResult> figure) {
+        return groups.stream().mapToDouble(figure).toArray();
+    }
+
+    private static BenchResult ofRatios(final String name, final double[] ringpollNs, final double[] baselineNs,
+        final String baselineName, final double[] ratios, final double[] excesses) {
         final Spread spread = Spread.of(ratios);
         return new BenchResult(name, NS, Spread.of(ringpollNs).median(), Spread.of(baselineNs).median(), baselineName,
             spread.median(), spread.runs(), spread.width(), Interval.ofMedian(ratios), Estimate.ofMedian(excesses));
