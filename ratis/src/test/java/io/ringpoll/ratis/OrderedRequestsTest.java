@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.client.impl.RaftOutputStream;
@@ -130,8 +129,7 @@ class OrderedRequestsTest {
     }
 
     private static RaftProperties properties(final String handlers) {
-        final RaftProperties properties = new RaftProperties();
-        RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
+        final RaftProperties properties = TestProperties.patient();
         properties.set(RdmaConfigKeys.HANDLERS_KEY, handlers);
         RaftClientConfigKeys.MessageStream.setSubmessageSize(properties, CHUNK);
         return properties;

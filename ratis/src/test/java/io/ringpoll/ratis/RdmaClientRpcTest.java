@@ -69,7 +69,7 @@ class RdmaClientRpcTest {
     private static final RaftGroupId GROUP = RaftGroupId.randomId();
 
     private final ClientId clientId = ClientId.randomId();
-    private final RaftProperties properties = new RaftProperties();
+    private final RaftProperties properties = TestProperties.patient();
     private final List<Node> servers = new ArrayList<>();
     private final List<RaftPeer> peers = new ArrayList<>();
     private final BlockingQueue<Received> received = new LinkedBlockingQueue<>();

@@ -64,7 +64,7 @@ class RdmaServerRpcTest {
 
     private final List<RdmaServerRpc> opened = new ArrayList<>();
     private final RaftServer engine = mock(RaftServer.class);
-    private final RaftProperties properties = new RaftProperties();
+    private final RaftProperties properties = TestProperties.patient();
     private final int port = Integer.parseInt(ConnectedPair.anyPort());
 
     @AfterEach

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
@@ -65,7 +64,7 @@ class SlowLogTest {
         }
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
-            final RaftProperties properties = properties();
+            final RaftProperties properties = TestProperties.patient();
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
             RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
@@ -87,13 +86,7 @@ class SlowLogTest {
         for (final RaftServer server : servers.reversed()) {
             server.start();
         }
-        client = RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group).build();
-    }
-
-    private static RaftProperties properties() {
-        final RaftProperties properties = new RaftProperties();
-        RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
-        return properties;
+        client = RaftClient.newBuilder().setProperties(TestProperties.patient()).setRaftGroup(group).build();
     }
 
     @AfterEach

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
@@ -62,7 +61,7 @@ class TooLongMessagesTest {
         final int port = Integer.parseInt(ConnectedPair.anyPort());
         final RaftPeer peer = RaftPeer.newBuilder().setId("limits").setAddress(TestDevice.address() + ":" + port).build();
         final RaftGroup group = RaftGroup.valueOf(RaftGroupId.randomId(), peer);
-        final RaftProperties properties = properties();
+        final RaftProperties properties = TestProperties.patient();
         RdmaConfigKeys.setServerHost(properties, TestDevice.address());
         RdmaConfigKeys.setServerPort(properties, port);
         properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
@@ -70,15 +69,9 @@ class TooLongMessagesTest {
         server = RaftServer.newBuilder().setServerId(peer.getId()).setProperties(properties).setGroup(group)
             .setStateMachineRegistry(id -> new Machine()).build();
         server.start();
-        final RaftProperties limited = properties();
+        final RaftProperties limited = TestProperties.patient();
         limited.set(RdmaConfigKeys.MESSAGE_SIZE_MAX_KEY, Integer.toString(LIMIT_BYTES));
         client = RaftClient.newBuilder().setProperties(limited).setRaftGroup(group).build();
-    }
-
-    private static RaftProperties properties() {
-        final RaftProperties properties = new RaftProperties();
-        RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
-        return properties;
     }
 
     @AfterEach
@@ -154,7 +147,7 @@ class TooLongMessagesTest {
 
     @Test
     void shouldRefuseToStartAServerWithLongerEntriesThanMessages() {
-        final RaftProperties properties = properties();
+        final RaftProperties properties = TestProperties.patient();
         RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, SizeInBytes.valueOf("64MB"));
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve("refused").toFile()));
         final Exception failure = assertThrows(Exception.class, () -> RaftServer.newBuilder()

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
@@ -55,24 +54,18 @@ class WriteLimitOrderTest {
         }
     }
 
-    private static RaftProperties properties() {
-        final RaftProperties properties = new RaftProperties();
-        RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
-        return properties;
-    }
-
     @Test
     void shouldStoreTheRequestsInOrderWhenTheLeaderRefusesSomeForALimit() throws Exception {
         final RaftPeer peer = RaftPeer.newBuilder().setId("limit-s")
             .setAddress(TestDevice.address() + ":" + ConnectedPair.anyPort()).build();
         final RaftGroup group = RaftGroup.valueOf(RaftGroupId.randomId(), peer);
-        final RaftProperties properties = properties();
+        final RaftProperties properties = TestProperties.patient();
         properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.toFile()));
         RaftServerConfigKeys.Write.setElementLimit(properties, PENDING_WRITES);
         try (RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setProperties(properties).setGroup(group)
             .setStateMachineRegistry(id -> new Machine()).build();
-            RaftClient client = RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group)
+            RaftClient client = RaftClient.newBuilder().setProperties(TestProperties.patient()).setRaftGroup(group)
                 .setRetryPolicy(RetryPolicies.retryForeverWithSleep(RETRY)).build()) {
             server.start();
             // The leader is ready.
