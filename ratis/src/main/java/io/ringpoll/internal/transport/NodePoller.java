@@ -52,7 +52,12 @@ final class NodePoller {
     private NodePoller(final String name, final PollerConfig config, final boolean countersFile) {
         this.config = config;
         check = WaitCheck.ofProperty(name);
-        pipeline = start(name, countersFile);
+        try {
+            pipeline = start(name, countersFile);
+        } catch (final RuntimeException | Error failure) {
+            endCheck();
+            throw failure;
+        }
     }
 
     /**
@@ -172,9 +177,7 @@ final class NodePoller {
     private boolean ends(final long timeoutNs) {
         final long deadlineNs = System.nanoTime() + timeoutNs;
         pipeline.close(timeoutNs);
-        if (check != null) {
-            check.end();
-        }
+        endCheck();
         final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
         threads.add(pipeline.pollerThread());
         // A second close does not wait.
@@ -182,6 +185,12 @@ final class NodePoller {
             LockSupport.parkNanos(PAUSE_NS);
         }
         return threads.stream().noneMatch(Thread::isAlive);
+    }
+
+    private void endCheck() {
+        if (check != null) {
+            check.end();
+        }
     }
 
     /** Whether completions are handled on the calling thread, which cannot wait for that. */

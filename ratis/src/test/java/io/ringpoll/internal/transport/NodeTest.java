@@ -316,7 +316,7 @@ class NodeTest {
                 files = ProcessResources.fileDescriptors();
             }
         }
-        Nodes.await("the end of its threads", () -> threads("nowhere") == 0);
+        Nodes.await("the end of its threads", () -> threads("nowhere", "wait-check-of-nowhere") == 0);
     }
 
     /** The close of the server's device checks that its memory is released. */
