@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.proto.RaftProtos.DataStreamReplyHeaderProto;
@@ -71,6 +72,8 @@ final class StreamSession {
     private volatile Throwable failure;
     private volatile boolean closed;
     private volatile long lastPacketNs = System.nanoTime();
+    /** This stream until its end: the engine's timer keeps a check for its whole time, and must not keep the stream with it. */
+    private final AtomicReference<StreamSession> checked = new AtomicReference<>(this);
     /** The position of the next packet, in bytes; guarded by this. */
     private long length;
 
@@ -331,6 +334,7 @@ final class StreamSession {
     /** The log entry of the stream must follow, which takes the stream from the engine's map; otherwise it is cleaned up. */
     private void onClosed() {
         closed = true;
+        checked.set(null);
         final Division of = division;
         final ClientInvocationId stream = key;
         TimeoutExecutor.getInstance().onTimeout(server.idleTimeout(), () -> cleanUp(of, stream), LOG,
@@ -345,7 +349,14 @@ final class StreamSession {
     }
 
     private void checkIdleAfter(final TimeDuration delay) {
-        TimeoutExecutor.getInstance().onTimeout(delay, this::checkIdle, LOG, () -> "cannot check the stream " + key);
+        final AtomicReference<StreamSession> session = checked;
+        final ClientInvocationId stream = key;
+        TimeoutExecutor.getInstance().onTimeout(delay, () -> {
+            final StreamSession open = session.get();
+            if (open != null) {
+                open.checkIdle();
+            }
+        }, LOG, () -> "cannot check the stream " + stream);
     }
 
     private void checkIdle() {
@@ -369,6 +380,7 @@ final class StreamSession {
             }
             failure = reason;
         }
+        checked.set(null);
         LOG.warn("{}: the stream {} ends: {}", server.server().getId(), key, reason.toString());
         onFailure.accept(this, reason);
         opened.completeExceptionally(reason);

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.DataStreamClient;
 import org.apache.ratis.client.RaftClient;
@@ -267,6 +270,36 @@ class RdmaDataStreamsTest {
             own.assertCleanedUpEverywhere(idle);
             own.assertCleanedUpEverywhere(closed);
             failure(await(idle.writeAsync(random(10))));
+        }
+    }
+
+    /** The engine's timer keeps a task until its time, which is 10 minutes. */
+    @Test
+    void shouldNotRetainStreamsThatHaveEnded() throws Exception {
+        final long before = sessions();
+        for (int i = 0; i < 5; i++) {
+            cluster.assertServed();
+        }
+        final DataStreamOutputImpl failed = cluster.open(null);
+        assertTrue(await(failed.writeAsync(random(10))).isSuccess());
+        cluster.machine(1).fail(new IOException("the disk is full"));
+        failure(await(failed.writeAsync(random(10))));
+        cluster.assertCleanedUpEverywhere(failed);
+        cluster.machine(1).fail(null);
+        awaitThat("the end of all references to ended streams", () -> sessions() <= before);
+    }
+
+    /** The number of reachable sessions in this process, of all servers. */
+    private static long sessions() {
+        try {
+            final String histogram = (String) ManagementFactory.getPlatformMBeanServer().invoke(
+                new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
+                new Object[] {new String[0]}, new String[] {String[].class.getName()});
+            return histogram.lines().map(line -> line.trim().split("\\s+"))
+                .filter(columns -> columns.length >= 4 && columns[3].equals(StreamSession.class.getName()))
+                .mapToLong(columns -> Long.parseLong(columns[1])).sum();
+        } catch (final JMException e) {
+            throw new IllegalStateException(e);
         }
     }
 
