@@ -162,9 +162,11 @@ static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
 
     struct lb_wire_record *record = lb_wire_at(consumer->ring, consumed);
 
-    if (atomic_load_explicit(lb_wire_size(record), memory_order_acquire) == 0)
+    const uint32_t size = atomic_load_explicit(lb_wire_size(record), memory_order_acquire);
+    if (size == 0)
         return false;
     __builtin_prefetch(record + 1); /* its payload */
+    __builtin_prefetch(lb_wire_at(consumer->ring, consumed + size)); /* the next look is there */
     return true;
 }
 
