@@ -60,14 +60,18 @@ static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath
     uint64_t budget = is_polled(&proxy->qp) ? LB_CALL_BUDGET : LB_WIRE_RING;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
+    proxy->driven = true;
     const bool is_free = proxy->qp.wait == LB_WAIT_NONE || (proxy->qp.wait == LB_WAIT_TURN && is_polled(&proxy->qp));
     if (is_free && !proxy->qp.gone)
         lb_send_progress(&proxy->qp, &budget, aftermath);
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
+    const bool rings = proxy->rings;
+    proxy->rings = false;
+    proxy->driven = false;
     lb_lock_release(&proxy->qp.sq_lock);
     lb_wire_fence_after_release();
-    if (lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
+    if (rings || lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
         lb_proxy_wake(proxy);
 }
 
@@ -320,6 +324,7 @@ static void lose(struct lb_proxy *proxy, struct lb_qp *qp)
 
     lb_lock_acquire(&qp->sq_lock);
     if (qp->remote == &proxy->qp) {
+        lb_proxy_settle(&proxy->qp, qp, &aftermath);
         qp->remote = NULL;
         qp->sent = qp->executed;
         qp->sent_bytes = 0;
@@ -372,6 +377,7 @@ static void detach(struct lb_qp *qp, struct lb_qp *connected)
 
 static const struct lb_proxy_operations operations = {
     .send = lb_proxy_send,
+    .settle = lb_proxy_settle,
     .next = lb_proxy_next,
     .completed = lb_proxy_completed,
     .is_polled = is_polled,

@@ -99,6 +99,18 @@ static void describe(struct lb_wire_record *record, const struct lb_qp *qp, cons
     }
 }
 
+/*
+ * The acknowledgements are looked at only while a request with a completion waits for one: otherwise the other end writes them
+ * into a line that it owns. Called before the request is published.
+ */
+static void await(struct lb_proxy *proxy, const struct lb_qp *qp, const struct ibv_send_wr *wr)
+{
+    if (!(wr->send_flags & IBV_SEND_SIGNALED) && !qp->signal_all && qp->faults == NULL)
+        return;
+    proxy->awaited = qp->sent + 1;
+    atomic_store_explicit(&proxy->awaits, true, memory_order_relaxed);
+}
+
 /* Sends the request with the number qp->sent, or its next part. */
 static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_failure *failure)
 {
@@ -119,6 +131,8 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
         record.length = is_fetching_atomic(wr->opcode) ? 0 : part;
         if (!takes)
             copy_piece(&local, qp->sent_bytes, payload, part, false);
+        if (part == left)
+            await(proxy, qp, wr);
         lb_wire_publish(&proxy->requests_out, &record, takes ? 0 : part);
         qp->sent_bytes += part;
         if (part == left) {
@@ -167,6 +181,7 @@ static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct 
     struct lb_wire_record record;
 
     describe(&record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
+    await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
     record.opcode = LB_WR_REFUSED;
     record.imm_data = failure->status;
     lb_wire_publish(&proxy->requests_out, &record, 0);
@@ -200,6 +215,8 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
             rings = true;
             continue;
         }
+        if (step == FAILED && qp->executed != qp->sent)
+            lb_proxy_settle(proxy_qp, qp, aftermath);
         if (step == FAILED && qp->executed == qp->sent) {
             if (completed)
                 qp->executed++;
@@ -211,9 +228,13 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         }
         if (step == NOT_READY) /* until the plan's timer kicks it */
             break;
-        /* A failure waits for the responses to the requests before it. */
+        /*
+         * There is no room, or a failure waits for the responses to the requests before it. The next look is one that whoever
+         * takes them knows of: what comes behind it is not overlooked.
+         */
+        if (!atomic_exchange(&proxy->stalled, true))
+            continue;
         qp->wait = LB_WAIT_ROOM;
-        atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
         break;
     }
     if (proxy->requests_out.broken)
@@ -308,8 +329,9 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
 
 bool lb_proxy_is_responded(const struct lb_proxy *proxy)
 {
-    return lb_wire_pending(&proxy->responses_in) || atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
-        atomic_load_explicit(&proxy->acknowledged, memory_order_acquire);
+    return lb_wire_pending(&proxy->responses_in) || (atomic_load_explicit(&proxy->awaits, memory_order_acquire) &&
+        atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
+            atomic_load_explicit(&proxy->acknowledged, memory_order_acquire));
 }
 
 void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -335,9 +357,25 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
             proxy->responses_in.broken = true;
         /* Behind the completions: another thread may take the message that replies to these requests as soon as it sees this. */
         atomic_store_explicit(&proxy->acknowledged, acknowledged, memory_order_release);
+        if (!is_before(qp->executed, proxy->awaited))
+            atomic_store_explicit(&proxy->awaits, false, memory_order_release);
     }
     if (proxy->responses_in.broken)
         break_off(proxy);
+}
+
+void lb_proxy_settle(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
+    const uint32_t acknowledged = atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire);
+
+    if (qp->sq_epoch != proxy->epoch || is_before(acknowledged, qp->executed) || is_before(qp->sent, acknowledged))
+        return;
+    while (qp->executed != acknowledged && !returns_bytes(lb_send_slot(qp, qp->executed)->wr.opcode)) {
+        const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->executed)->wr;
+
+        complete_oldest(qp, (uint32_t)lb_length_of(wr), aftermath);
+    }
 }
 
 /* Whether a record is a request that this device sends. */
@@ -383,6 +421,15 @@ static void consume_request(struct lb_proxy *proxy)
         lb_proxy_ring(proxy);
 }
 
+/* Rings now, or at the end of take_requests, where the release of a lock is the fence. */
+static void ring_after(struct lb_proxy *proxy)
+{
+    if (proxy->driven)
+        proxy->rings = true;
+    else
+        lb_proxy_ring(proxy);
+}
+
 /* Ends the request in execution: with a response, if one is due. */
 static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint32_t vendor_err)
 {
@@ -406,13 +453,13 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
         };
         lb_wire_publish(&proxy->responses_out, &response, payload);
         lb_wire_consume(&proxy->requests_in, request);
-        lb_proxy_ring(proxy);
+        ring_after(proxy);
     } else if (more) {
         consume_request(proxy);
     } else {
         atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request);
-        lb_proxy_ring(proxy);
+        ring_after(proxy);
     }
 }
 

@@ -34,12 +34,16 @@ struct lb_proxy {
     struct lb_wire_producer requests_out;
     struct lb_wire_consumer responses_in;
     _Atomic uint32_t acknowledged;         /* by the other end, as last seen; read without the lock, too */
+    uint32_t awaited;                      /* number behind the last request that was sent and has a completion */
+    _Atomic bool awaits;                   /* it is not acknowledged yet; read without the lock, too */
 
     /* qp.sq_lock. */
     struct lb_wire_consumer requests_in;
     struct lb_wire_producer responses_out;
     struct lb_wire_record request;         /* in execution */
     char *response;                        /* room for the payload of its response */
+    bool driven;                           /* by take_requests, which rings at its end ... */
+    bool rings;                            /* ... if something was answered */
     uint32_t message_length;               /* of the present message, in the parts that have been put into the send ring */
 };
 
@@ -62,6 +66,12 @@ bool lb_proxy_is_responded(const struct lb_proxy *proxy);
 
 /* The connected queue pair's sq_lock held. Completes the requests that were responded to, or acknowledged. */
 void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *connected, struct lb_aftermath *aftermath);
+
+/*
+ * The connected queue pair's sq_lock held. Completes the acknowledged requests, before others fail: while none has a completion,
+ * nobody looks at acknowledgements.
+ */
+void lb_proxy_settle(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermath *aftermath);
 
 /* The proxy's sq_lock held, in the error state: requests that still come are from before the other end knew. */
 void lb_proxy_discard_requests(struct lb_proxy *proxy);

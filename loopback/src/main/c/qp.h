@@ -66,6 +66,8 @@ struct lb_aftermath;
 struct lb_proxy_operations {
     /* qp's sq_lock held. Sends the requests from qp->sent on, as far as there is room; the responses complete them. */
     void (*send)(struct lb_qp *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath);
+    /* qp's sq_lock held. Completes the requests that have succeeded, before qp flushes the rest. */
+    void (*settle)(struct lb_qp *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath);
     /* The proxy's sq_lock held. Puts the next request of the other process into the proxy's send ring; false: there is none. */
     bool (*next)(struct lb_qp *proxy);
     /* The proxy's sq_lock held. The oldest request of its send ring has ended. */

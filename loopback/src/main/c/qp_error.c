@@ -6,6 +6,8 @@ void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     const struct lb_failure flushed = {IBV_WC_WR_FLUSH_ERR, RINGPOLL_LOOPBACK_VERR_NONE};
 
+    if (qp->remote != NULL)
+        qp->remote->proxy->settle(qp->remote, qp, aftermath);
     qp->sq_epoch++;
     while (qp->executed != qp->posted) {
         lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &flushed, aftermath);

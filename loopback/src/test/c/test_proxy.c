@@ -3,6 +3,7 @@
  * test_proxy.c: the records between two processes. The other process is played by the test itself: it reads and writes the shared
  * segment, and so also breaks its rules.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -190,6 +191,95 @@ static void should_complete_the_requests_before_one_that_fails(void)
     atomic_store(&other.to_us->acknowledged, 4);
     check_none(&other);
     CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+/* Requests without a completion, of which the first has been acknowledged. */
+static void write_unsignalled(struct other *other)
+{
+    for (uint64_t i = 0; i < 2; i++)
+        verbs_send(&other->pair, 0, i, IBV_WR_RDMA_WRITE, LENGTH, 0);
+    atomic_store(&other->to_us->acknowledged, 1);
+    check_none(other);
+}
+
+static void should_not_flush_acknowledged_requests_without_a_completion(void)
+{
+    struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+    struct other other;
+
+    open_other(&other);
+    write_unsignalled(&other);
+    CHECK_EQ(ibv_modify_qp(other.pair.qp[0], &error, IBV_QP_STATE), 0);
+    check_next(&other, 1, IBV_WC_WR_FLUSH_ERR);
+    check_none(&other);
+    close_other(&other);
+}
+
+static void should_not_fail_acknowledged_requests_of_a_process_that_ends(void)
+{
+    struct other other;
+
+    open_other(&other);
+    write_unsignalled(&other);
+    lb_proxy_destroy(other.proxy);
+    check_next(&other, 1, IBV_WC_RETRY_EXC_ERR);
+    check_none(&other);
+    verbs_pair_close(&other.pair);
+    (void)close(other.socket);
+}
+
+/* The next completion is pushed without a poll: only the other end rings. */
+static void check_pushed(struct other *other)
+{
+    struct pollfd event = {.fd = other->pair.channel->fd, .events = POLLIN};
+    struct ibv_cq *cq;
+    void *context;
+
+    lb_proxy_answer(other->proxy);
+    CHECK_EQ(poll(&event, 1, 30000), 1);
+    CHECK_EQ(ibv_get_cq_event(other->pair.channel, &cq, &context), 0);
+    ibv_ack_cq_events(cq, 1);
+}
+
+static void should_fail_a_request_behind_acknowledged_ones_without_a_poll(void)
+{
+    struct ibv_sge unknown = {.addr = 64, .length = 8, .lkey = 1};
+    struct ibv_send_wr failing = {.wr_id = 1, .sg_list = &unknown, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE};
+    struct ibv_send_wr *bad;
+    struct other other;
+
+    open_other(&other);
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+    verbs_send(&other.pair, 0, 0, IBV_WR_RDMA_WRITE, LENGTH, 0);
+    CHECK_EQ(ibv_post_send(other.pair.qp[0], &failing, &bad), 0);
+    atomic_store(&other.to_us->acknowledged, 1);
+    check_pushed(&other);
+    check_next(&other, 1, IBV_WC_LOC_PROT_ERR);
+    check_none(&other);
+    close_other(&other);
+}
+
+/* All requests but the last have no completion, and the last finds no room in the ring. */
+static void should_send_the_requests_behind_a_full_ring_without_a_poll(void)
+{
+    const uint32_t fill = LB_WIRE_RING / (VERBS_BUFFER_SIZE + (uint32_t)sizeof(struct lb_wire_record));
+    struct other other;
+
+    open_other(&other);
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+    for (uint64_t i = 0; i < fill; i++)
+        verbs_send(&other.pair, 0, i, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, 0);
+    const uint64_t end = (uint64_t)fill * (VERBS_BUFFER_SIZE + sizeof(struct lb_wire_record));
+    verbs_send(&other.pair, 0, fill, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, IBV_SEND_SIGNALED);
+    CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1);
+    atomic_store(&other.to_us->acknowledged, fill);
+    atomic_store(&other.to_it->requests.consumed, end);
+    lb_proxy_answer(other.proxy);
+    /* Sent now, and answered like the others. */
+    atomic_store(&other.to_us->acknowledged, fill + 1);
+    check_pushed(&other);
+    check_next(&other, fill, IBV_WC_SUCCESS);
     close_other(&other);
 }
 
@@ -494,6 +584,12 @@ const struct test proxy_tests[] = {
         should_break_off_at_an_acknowledgement_of_a_read_without_its_bytes},
     {"an acknowledgement that goes back is ignored", should_ignore_an_acknowledgement_that_goes_back},
     {"the requests before one that fails in another process complete", should_complete_the_requests_before_one_that_fails},
+    {"an acknowledged request without a completion is not flushed", should_not_flush_acknowledged_requests_without_a_completion},
+    {"an acknowledged request without a completion does not fail when its peer's process ends",
+        should_not_fail_acknowledged_requests_of_a_process_that_ends},
+    {"a request that fails behind acknowledged ones completes without a poll",
+        should_fail_a_request_behind_acknowledged_ones_without_a_poll},
+    {"requests behind a full ring are sent without a poll", should_send_the_requests_behind_a_full_ring_without_a_poll},
     {"a response to what was not sent ends the connection", should_break_off_at_a_response_to_what_was_not_sent},
     {"acknowledged requests to another process complete before a message of it",
         should_complete_acknowledged_requests_before_a_message},
