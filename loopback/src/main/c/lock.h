@@ -41,7 +41,7 @@ struct lb_lock {
 };
 
 void lb_lock_contended(struct lb_lock *lock);
-void lb_lock_wake(struct lb_lock *lock);
+void lb_lock_release_contended(struct lb_lock *lock);
 
 static inline void lb_lock_acquire(struct lb_lock *lock)
 {
@@ -59,10 +59,16 @@ static inline bool lb_lock_try(struct lb_lock *lock)
     return atomic_compare_exchange_strong_explicit(&lock->word, &expected, 1, memory_order_acquire, memory_order_relaxed);
 }
 
+/*
+ * Without a locked instruction, and no fence, if nobody sleeps. A thread that goes to sleep between the two accesses is not seen:
+ * it looks again by itself (lb_lock_contended).
+ */
 static inline void lb_lock_release(struct lb_lock *lock)
 {
-    if (__builtin_expect(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2, 0))
-        lb_lock_wake(lock);
+    if (__builtin_expect(atomic_load_explicit(&lock->word, memory_order_relaxed) == 1, 1))
+        atomic_store_explicit(&lock->word, 0, memory_order_release);
+    else
+        lb_lock_release_contended(lock);
 }
 
 /* Around each fork: take a lock, release it, and release it in the child. The last to register takes its lock first. */

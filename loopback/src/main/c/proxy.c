@@ -70,7 +70,7 @@ static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath
     proxy->rings = false;
     proxy->driven = false;
     lb_lock_release(&proxy->qp.sq_lock);
-    lb_wire_fence_after_release();
+    lb_wire_fence();
     if (rings || lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
         lb_proxy_wake(proxy);
 }

@@ -421,7 +421,7 @@ static void consume_request(struct lb_proxy *proxy)
         lb_proxy_ring(proxy);
 }
 
-/* Rings now, or at the end of take_requests, where the release of a lock is the fence. */
+/* Rings now, or at the end of take_requests: one fence for all that it has answered. */
 static void ring_after(struct lb_proxy *proxy)
 {
     if (proxy->driven)

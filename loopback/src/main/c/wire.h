@@ -170,16 +170,6 @@ static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
     return true;
 }
 
-/* The same, between a store before the release of a lock and a load after it: on x86 the release does that, too. */
-static inline void lb_wire_fence_after_release(void)
-{
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    atomic_signal_fence(memory_order_seq_cst);
-#else
-    lb_wire_fence();
-#endif
-}
-
 /*
  * Whether the producer waits for room that consumption has made; asked once after a series of lb_wire_consume. The first has no
  * fence: the caller has made one.

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "lock.c" /* the device does not export it */
 #include "test.h"
 #include "verbs_pair.h"
 
@@ -515,6 +516,64 @@ static void should_not_overrun_a_queue_as_long_as_the_send_queue(void)
     verbs_pair_close(&pair);
 }
 
+#define HOLDERS 4
+#define HOLDS (20000 * SCALE)
+
+static struct lb_lock counted_lock;
+static uint64_t counted;
+
+/* Sometimes it gives up its processor while it holds the lock, so that others sleep. */
+static void *count_under_the_lock(void *argument)
+{
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        lb_lock_acquire(&counted_lock);
+        counted++;
+        if (i % 64 == 0)
+            (void)sched_yield();
+        lb_lock_release(&counted_lock);
+    }
+    return argument;
+}
+
+static void should_have_one_holder_of_a_lock_at_a_time(void)
+{
+    pthread_t holders[HOLDERS];
+
+    counted = 0;
+    for (int i = 0; i < HOLDERS; i++)
+        CHECK_EQ(pthread_create(&holders[i], NULL, count_under_the_lock, NULL), 0);
+    for (int i = 0; i < HOLDERS; i++)
+        CHECK_EQ(pthread_join(holders[i], NULL), 0);
+    CHECK_EQ(counted, (uint64_t)HOLDERS * HOLDS);
+    CHECK_EQ(atomic_load(&counted_lock.word), 0);
+}
+
+static void *acquire_and_release(void *lock)
+{
+    lb_lock_acquire(lock);
+    lb_lock_release(lock);
+    return lock;
+}
+
+static void should_look_again_at_a_lock_whose_release_has_overlooked_a_sleeper(void)
+{
+    struct lb_lock lock = {.word = 1};
+    struct timespec limit;
+    pthread_t sleeper;
+
+    CHECK_EQ(pthread_create(&sleeper, NULL, acquire_and_release, &lock), 0);
+    while (atomic_load(&lock.word) != 2)
+        (void)sched_yield();
+    const struct timespec until_it_sleeps = {.tv_nsec = 20000000};
+    (void)nanosleep(&until_it_sleeps, NULL);
+    /* What a release does that saw 1 before. */
+    atomic_store_explicit(&lock.word, 0, memory_order_release);
+    CHECK_EQ(clock_gettime(CLOCK_REALTIME, &limit), 0);
+    limit.tv_sec += 30;
+    CHECK_EQ(pthread_timedjoin_np(sleeper, NULL, &limit), 0);
+    CHECK_EQ(atomic_load(&lock.word), 0);
+}
+
 const struct test thread_tests[] = {
     {"a queue as long as the send queue is never overrun by it", should_not_overrun_a_queue_as_long_as_the_send_queue},
     {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
@@ -524,5 +583,8 @@ const struct test thread_tests[] = {
     {"threads connect and close at the same time", should_connect_from_several_threads},
     {"what was accepted before a disconnect completes once",
         should_complete_all_that_was_accepted_before_a_disconnect},
+    {"a lock has one holder at a time", should_have_one_holder_of_a_lock_at_a_time},
+    {"a lock whose release overlooks a sleeping thread is taken all the same",
+        should_look_again_at_a_lock_whose_release_has_overlooked_a_sleeper},
     {NULL, NULL},
 };
