@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the complete command with small settings; the figures of a loaded machine are not checked. */
-@Timeout(120)
+@Timeout(400)
 class LatencyCommandTest {
     private final CommandCalls calls = CommandCalls.of(LatencyCommand::new);
 
