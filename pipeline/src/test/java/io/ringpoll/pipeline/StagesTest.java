@@ -40,7 +40,7 @@ class StagesTest {
                     options -> options.waitStrategy(wait))
                 .queue(new SyntheticQueue("queue", COUNT))
                 .start()) {
-            assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(20)).inTime());
+            assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(50)).inTime());
         }
         assertEquals(COUNT, acknowledged.get());
         assertEquals(0, tooEarly.get());
@@ -64,7 +64,7 @@ class StagesTest {
                     options -> options.name("last").after("first", "second"))
                 .queue(new SyntheticQueue("queue", COUNT))
                 .start()) {
-            assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(20)).inTime());
+            assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(50)).inTime());
         }
         assertEquals(0, tooEarly.get());
     }
@@ -80,7 +80,7 @@ class StagesTest {
                 .onAll(everything)
                 .queue(new SyntheticQueue("queue", 300))
                 .start()) {
-            assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(20)).inTime());
+            assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(50)).inTime());
         }
         assertEquals(100, one.size());
         assertEquals(one.ids, other.ids);
