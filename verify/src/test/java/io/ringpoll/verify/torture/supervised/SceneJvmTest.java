@@ -16,7 +16,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class SceneJvmTest {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+    /** For the start of a JVM on a slow machine. */
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(100);
+    private static final long SHORT_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
     @TempDir
     private Path folder;
@@ -41,7 +43,7 @@ class SceneJvmTest {
 
     @Test
     void shouldKillASilentJvmAfterAThreadDump() throws IOException, InterruptedException {
-        final SceneJvm jvm = play("3");
+        final SceneJvm jvm = play("3", SHORT_PATIENCE_NS);
         assertEquals(List.of("silent for 10 s; killed"), jvm.violations());
         assertTrue(jvm.lastLines().stream().anyMatch(line -> line.contains("the one that hangs")), jvm.lastLines()::toString);
     }
@@ -78,7 +80,11 @@ class SceneJvmTest {
     }
 
     private SceneJvm play(final String seed) throws IOException, InterruptedException {
-        final SceneJvm jvm = new SceneJvm(JvmKind.PLAIN, "127.0.0.1", folder, Misbehaving.class, PATIENCE_NS);
+        return play(seed, PATIENCE_NS);
+    }
+
+    private SceneJvm play(final String seed, final long patienceNs) throws IOException, InterruptedException {
+        final SceneJvm jvm = new SceneJvm(JvmKind.PLAIN, "127.0.0.1", folder, Misbehaving.class, patienceNs);
         jvm.play(Long.parseLong(seed), 1, 1, 1);
         return jvm;
     }
