@@ -23,7 +23,7 @@ final class RawClient implements AutoCloseable {
     static final Hello HELLO = new Hello(8, 256, new byte[0]);
     private static final int QUEUE_SIZE = 64;
     private static final int BUFFER_BYTES = 1024;
-    static final int TIMEOUT_MS = 10_000;
+    static final int TIMEOUT_MS = 40_000;
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
     private final LocalMemoryRegion memory =

@@ -122,9 +122,9 @@ class InterruptTest {
         }
         final CountDownLatch runs = new CountDownLatch(1);
         Thread.ofVirtual().start(runs::countDown);
-        assertTrue(runs.await(10, TimeUnit.SECONDS), "no carrier is left");
+        assertTrue(runs.await(50, TimeUnit.SECONDS), "no carrier is left");
         waiting.forEach(Thread::interrupt);
-        assertTrue(interrupted.await(20, TimeUnit.SECONDS), interrupted::toString);
+        assertTrue(interrupted.await(50, TimeUnit.SECONDS), interrupted::toString);
     }
 
     @Test
@@ -138,10 +138,10 @@ class InterruptTest {
         });
         awaitState(thread, Thread.State.WAITING);
         assertTrue(separate.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
-        assertTrue(came.get(20, TimeUnit.SECONDS));
+        assertTrue(came.get(50, TimeUnit.SECONDS));
         awaitState(thread, Thread.State.WAITING);
         separate.client().close();
-        assertEquals(separate.client().name() + " is closed", ended.get(20, TimeUnit.SECONDS));
+        assertEquals(separate.client().name() + " is closed", ended.get(50, TimeUnit.SECONDS));
     }
 
     private List<Callable<?>> waits(final int timeoutMs) {
@@ -159,7 +159,7 @@ class InterruptTest {
     private static void awaitState(final Thread thread, final Thread.State state) {
         final long startNs = System.nanoTime();
         while (thread.getState() != state) {
-            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(20), thread::toString);
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(50), thread::toString);
             Thread.onSpinWait();
         }
     }

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  */
 public final class ConnectedPair implements AutoCloseable {
     /** Long enough for a slow machine under load; a test that waits so long has failed. */
-    public static final int TIMEOUT_MS = 10_000;
+    public static final int TIMEOUT_MS = 40_000;
 
     /** Below the ports of clients, of the system and of the loopback device: from 32,768 on. */
     private static final int FIRST_PORT = 10_000;

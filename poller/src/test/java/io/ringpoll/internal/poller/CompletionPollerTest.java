@@ -393,7 +393,7 @@ class CompletionPollerTest {
         assertEquals(0, counters.polls());
         final Thread other = Thread.ofPlatform().start(() -> {
             try {
-                poller.pause(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
+                poller.pause(Deadline.after(TimeUnit.SECONDS.toNanos(50)));
             } catch (final TimeoutException late) {
                 throw new AssertionError(late);
             }
@@ -474,7 +474,7 @@ class CompletionPollerTest {
         final AtomicBoolean empty = new AtomicBoolean();
         final Thread waiting = Thread.ofPlatform().start(() -> {
             try {
-                poller.awaitEmptyRound(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
+                poller.awaitEmptyRound(Deadline.after(TimeUnit.SECONDS.toNanos(50)));
                 empty.set(true);
             } catch (final TimeoutException late) {
                 throw new AssertionError(late);
@@ -660,7 +660,7 @@ class CompletionPollerTest {
     }
 
     private static Deadline soon() {
-        return Deadline.after(TimeUnit.SECONDS.toNanos(1));
+        return Deadline.after(TimeUnit.SECONDS.toNanos(50));
     }
 
     private static ScriptedQueue queueOf(final String name, final long... workRequestIds) {

@@ -205,11 +205,11 @@ class PollerLoopTest {
     void shouldSleepWhilePaused() throws Exception {
         poller.queues().add(new ScriptedQueue("a"));
         thread.start();
-        poller.pause(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
+        poller.pause(Deadline.after(TimeUnit.SECONDS.toNanos(50)));
         final long before = counters.polls();
         Waiting.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
         assertEquals(before, counters.polls());
-        poller.resume(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
+        poller.resume(Deadline.after(TimeUnit.SECONDS.toNanos(50)));
         Waiting.await(() -> counters.polls() > before);
     }
 

@@ -233,7 +233,7 @@ class QueueRegistryTest {
             }
         });
         started.await();
-        poller.queues().remove(queue, TimeUnit.SECONDS.toNanos(5));
+        poller.queues().remove(queue, TimeUnit.SECONDS.toNanos(50));
         final int left = queue.size();
         queue.add(2, WcStatus.SUCCESS, WcOpcode.SEND);
         Thread.sleep(5);
@@ -308,10 +308,10 @@ class QueueRegistryTest {
             queues[i] = queueOfOne();
             busy.queues().add(queues[i]);
         }
-        busy.awaitEmptyRound(Deadline.after(TimeUnit.SECONDS.toNanos(10)));
+        busy.awaitEmptyRound(Deadline.after(TimeUnit.SECONDS.toNanos(50)));
         for (final ScriptedQueue queue : queues) {
             assertEquals(0, queue.size());
-            busy.queues().remove(queue, TimeUnit.SECONDS.toNanos(5));
+            busy.queues().remove(queue, TimeUnit.SECONDS.toNanos(50));
         }
         thread.interrupt();
         thread.join();
