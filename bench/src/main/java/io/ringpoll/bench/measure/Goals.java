@@ -41,6 +41,14 @@ public final class Goals {
         new Goal("processes/send-ping-pong/64-bytes/p50", "aeron-ipc", Figure.RATIO, 1.0),
         new Goal("processes/send-ping-pong/64-bytes/p50", "tcp", Figure.RATIO, 1.0),
         new Goal("processes/write/1-MiB", "memcpy", Figure.RATIO, 2.0),
+        new Goal("replicate/ringpoll/100-bytes/window-1/p50", NETTY, Figure.RATIO, 0.6),
+        new Goal("replicate/ringpoll/100-bytes/window-1/p99", NETTY, Figure.RATIO, 0.7),
+        // Five times the appends.
+        new Goal("replicate/ringpoll/100-bytes/window-32/append", NETTY, Figure.RATIO, 0.2),
+        // Not below Netty's appends.
+        new Goal("replicate/ringpoll/100-1000000-bytes/window-8/append", NETTY, Figure.RATIO, 1.0),
+        new Goal("replicate/ringpoll/100-bytes/window-1/7-servers/append", NETTY, Figure.RATIO, 1.0),
+        new Goal("replicate/ringpoll/100-bytes/window-2/100-groups/append", NETTY, Figure.RATIO, 1.0),
         new Goal("replicate/ringpoll/100-bytes/window-1/processes/p50", NETTY, Figure.RATIO, 0.6),
         // Three times the appends.
         new Goal("replicate/ringpoll/100-bytes/window-32/processes/append", NETTY, Figure.RATIO, 1.0 / 3),

@@ -78,7 +78,7 @@ public final class ProcessComparison {
      * @param out text output
      */
     public void print(final PrintWriter out) {
-        windows.forEach(window -> window.print(out));
+        windows.forEach(window -> window.printTables(out));
         Goals.print(comparisons(), out);
     }
 

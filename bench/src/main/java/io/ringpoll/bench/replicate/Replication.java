@@ -2,6 +2,7 @@ package io.ringpoll.bench.replicate;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
 import io.ringpoll.bench.plot.PercentilePlot;
@@ -145,11 +146,16 @@ public final class Replication {
     }
 
     /**
-     * Prints the tables.
+     * Prints the tables, and the goals.
      *
      * @param out text output
      */
     public void print(final PrintWriter out) {
+        printTables(out);
+        Goals.print(comparisons(), out);
+    }
+
+    void printTables(final PrintWriter out) {
         if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
             out.println(Device.current().description());
         }

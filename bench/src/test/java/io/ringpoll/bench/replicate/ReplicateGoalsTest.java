@@ -53,6 +53,37 @@ class ReplicateGoalsTest {
         assertTrue(said.toString().contains("2 met, 0 missed, 0 not shown"), said.toString());
     }
 
+    /** Both contestants append; ringpoll ten times as fast. */
+    private void compare(final int maxPayloadBytes, final int window, final int servers, final int groups) {
+        final Replication comparison = new Replication(new ReplicateConfig("127.0.0.1", 100, maxPayloadBytes, window, 0,
+            TimeUnit.SECONDS.toNanos(1), true, false, servers, groups, false), BOTH, 0, ROUNDS, out);
+        for (int round = 1; round <= ROUNDS; round++) {
+            comparison.record(round, BOTH.getFirst(), result(50, 10_000));
+            comparison.record(round, BOTH.getLast(), result(500, 1_000));
+        }
+        comparison.print(out);
+    }
+
+    @Test
+    void shouldPrintTheVerdictsOnNodesOfOneProcess() {
+        compare(100, 1, 3, 1);
+        compare(100, 32, 3, 1);
+        assertVerdicts("replicate/ringpoll/100-bytes/", 3);
+    }
+
+    @Test
+    void shouldPrintTheVerdictOnMixedLengths() {
+        compare(1_000_000, 8, 3, 1);
+        assertVerdicts("replicate/ringpoll/100-1000000-bytes/", 1);
+    }
+
+    @Test
+    void shouldPrintTheVerdictsOnSevenServersAndOnAHundredGroups() {
+        compare(100, 1, 7, 1);
+        compare(100, 2, 3, 100);
+        assertVerdicts("replicate/ringpoll/100-bytes/", 2);
+    }
+
     @Test
     void shouldPrintTheVerdictOnStreamsOfBothLengths() {
         for (final int streamBytes : List.of(1_000_000, 64_000_000)) {
