@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
@@ -37,6 +38,8 @@ final class RdmaConfig {
     private static final int CLOSE_TIMEOUT_MS = 10_000;
     /** For the headers of a message, as in the engine's gRPC transport. */
     private static final SizeInBytes HEADROOM = SizeInBytes.ONE_MB;
+    private static final TimeDuration MOST_MILLISECONDS = TimeDuration.valueOf(24, TimeUnit.DAYS);
+    private static final String USE_DURATION = "use a duration such as 10ms or 2s";
 
     private RdmaConfig() {
     }
@@ -102,8 +105,7 @@ final class RdmaConfig {
      * @throws IllegalArgumentException otherwise; the message contains the keys
      */
     static void checkMessageSize(final RaftProperties properties) {
-        final SizeInBytes max = getSizeInBytes(properties::getSizeInBytes, RdmaConfigKeys.MESSAGE_SIZE_MAX_KEY,
-            RdmaConfigKeys.MESSAGE_SIZE_MAX_DEFAULT, LOG);
+        final SizeInBytes max = RdmaConfigKeys.messageSizeMax(properties);
         checkRoom(max, RaftServerConfigKeys.Log.Appender.BUFFER_BYTE_LIMIT_KEY,
             RaftServerConfigKeys.Log.Appender.bufferByteLimit(properties));
         checkRoom(max, RaftServerConfigKeys.Log.Appender.SNAPSHOT_CHUNK_SIZE_MAX_KEY,
@@ -154,21 +156,37 @@ final class RdmaConfig {
     }
 
     static boolean flag(final RaftProperties properties, final String key, final boolean byDefault) {
+        final String value = properties.get(key);
+        // The engine takes the default for any other text.
+        if (value != null && !value.trim().matches("(?i)true|false")) {
+            throw invalid(properties, key, "use true or false", null);
+        }
         return getBoolean(properties::getBoolean, key, byDefault, LOG);
     }
 
     static int number(final RaftProperties properties, final String key, final int byDefault, final int min,
         final int max) {
-        return getInt(properties::getInt, key, byDefault, LOG, requireMin(min), requireMax(max));
+        return parsed(properties, key, "use a number, " + min + " to " + max,
+            () -> getInt(properties::getInt, key, byDefault, LOG, requireMin(min), requireMax(max)));
     }
 
     static TimeDuration duration(final RaftProperties properties, final String key, final TimeDuration byDefault) {
-        return getTimeDuration(properties.getTimeDuration(byDefault.getUnit()), key, byDefault, LOG, requirePositive());
+        return parsed(properties, key, USE_DURATION, () ->
+            getTimeDuration(properties.getTimeDuration(byDefault.getUnit()), key, byDefault, LOG, requirePositive()));
     }
 
     static TimeDuration durationOrZero(final RaftProperties properties, final String key, final TimeDuration byDefault) {
-        return getTimeDuration(
-            properties.getTimeDuration(byDefault.getUnit()), key, byDefault, LOG, requireNonNegativeTimeDuration());
+        return parsed(properties, key, USE_DURATION, () -> getTimeDuration(
+            properties.getTimeDuration(byDefault.getUnit()), key, byDefault, LOG, requireNonNegativeTimeDuration()));
+    }
+
+    /** A duration that is used in milliseconds, as an int: a shorter one would be 0. */
+    static TimeDuration milliseconds(final RaftProperties properties, final String key, final TimeDuration byDefault) {
+        final TimeDuration value = duration(properties, key, byDefault);
+        if (value.compareTo(TimeDuration.ONE_MILLISECOND) < 0 || value.compareTo(MOST_MILLISECONDS) > 0) {
+            throw invalid(properties, key, "use 1ms to 24d", null);
+        }
+        return value;
     }
 
     static File file(final RaftProperties properties, final String key) {
@@ -177,11 +195,28 @@ final class RdmaConfig {
 
     static SizeInBytes size(final RaftProperties properties, final String key, final SizeInBytes byDefault, final long min,
         final long max) {
-        final SizeInBytes size = getSizeInBytes(properties::getSizeInBytes, key, byDefault, LOG);
+        final String range = "use " + min + " to " + max + " bytes";
+        final SizeInBytes size =
+            parsed(properties, key, range, () -> getSizeInBytes(properties::getSizeInBytes, key, byDefault, LOG));
         if (size.getSize() < min || size.getSize() > max) {
-            throw new IllegalArgumentException(key + " = " + size + ": use " + min + " to " + max + " bytes");
+            throw invalid(properties, key, range, null);
         }
         return size;
+    }
+
+    /** Reads a value with the engine's parser, whose exceptions may lack the key. */
+    private static <T> T parsed(final RaftProperties properties, final String key, final String remedy,
+        final Supplier<T> parser) {
+        try {
+            return parser.get();
+        } catch (final RuntimeException e) {
+            throw invalid(properties, key, remedy, e);
+        }
+    }
+
+    private static IllegalArgumentException invalid(final RaftProperties properties, final String key, final String remedy,
+        final RuntimeException cause) {
+        return new IllegalArgumentException(key + " = " + properties.get(key) + ": " + remedy, cause);
     }
 
     private static String constant(final String value) {

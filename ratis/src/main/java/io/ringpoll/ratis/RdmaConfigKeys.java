@@ -313,7 +313,7 @@ public interface RdmaConfigKeys {
      * @param properties to read
      */
     static TimeDuration keepaliveInterval(final RaftProperties properties) {
-        return RdmaConfig.duration(properties, KEEPALIVE_INTERVAL_KEY, KEEPALIVE_INTERVAL_DEFAULT);
+        return RdmaConfig.milliseconds(properties, KEEPALIVE_INTERVAL_KEY, KEEPALIVE_INTERVAL_DEFAULT);
     }
 
     /**
@@ -321,7 +321,7 @@ public interface RdmaConfigKeys {
      * @param properties to read
      */
     static TimeDuration keepaliveTimeout(final RaftProperties properties) {
-        return RdmaConfig.duration(properties, KEEPALIVE_TIMEOUT_KEY, KEEPALIVE_TIMEOUT_DEFAULT);
+        return RdmaConfig.milliseconds(properties, KEEPALIVE_TIMEOUT_KEY, KEEPALIVE_TIMEOUT_DEFAULT);
     }
 
     /**
@@ -329,7 +329,7 @@ public interface RdmaConfigKeys {
      * @param properties to read
      */
     static TimeDuration connectTimeout(final RaftProperties properties) {
-        return RdmaConfig.duration(properties, CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT);
+        return RdmaConfig.milliseconds(properties, CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT);
     }
 
     /**

@@ -45,7 +45,9 @@ final class Reconnection {
 
     synchronized void onFailure(final RaftPeerId peer, final long nowNs, final Exception reason) {
         final int before = byPeer.containsKey(peer) ? byPeer.get(peer).count : 0;
-        final long delayNs = Math.min(maxNs, minNs << Math.min(before, MAX_DOUBLINGS));
+        final int doublings = Math.min(before, MAX_DOUBLINGS);
+        // A product that is longer than the maximum may be longer than a long.
+        final long delayNs = minNs > maxNs >> doublings ? maxNs : minNs << doublings;
         byPeer.put(peer, new Failures(before + 1, nowNs + delayNs));
         // The 1st, 2nd, 4th time and so on.
         if (Integer.bitCount(before + 1) == 1) {

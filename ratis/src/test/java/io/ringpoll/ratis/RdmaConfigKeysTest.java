@@ -17,10 +17,12 @@ import io.ringpoll.pipeline.WaitMode;
 import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -113,6 +115,35 @@ class RdmaConfigKeysTest {
         assertBounds("raft.rdma.handler.wait", "sleep", "yield", "wait", "");
     }
 
+    @Test
+    void shouldRefuseDurationsThatAreNoMilliseconds() {
+        assertBounds("raft.rdma.connect.timeout", "1ms", "24d", "999us", "25d", "9223372036854775807");
+        assertBounds("raft.rdma.keepalive.interval", "1ms", "9s", "1ns", "25d", "99999999d");
+        assertBounds("raft.rdma.keepalive.timeout", "2s", "24d", "1ns", "25d", "99999999d");
+    }
+
+    @Test
+    void shouldNameTheKeyOfEachValueThatIsInvalid() throws ReflectiveOperationException {
+        for (final Class<?> keys : List.of(RdmaConfigKeys.class, RdmaStreamConfigKeys.class, RdmaAppendConfigKeys.class)) {
+            for (final Field field : keys.getFields()) {
+                if (field.getName().endsWith("_KEY")) {
+                    final String key = (String) field.get(null);
+                    final Method getter =
+                        keys.getMethod(camelCase(field.getName().replaceAll("_KEY$", "")), RaftProperties.class);
+                    final boolean isText = getter.getReturnType() == String.class || getter.getReturnType() == File.class;
+                    for (final String value : isText ? new String[0] : new String[] {"", "x", "1.5", "99999999999999999999"}) {
+                        final RaftProperties changed = new RaftProperties();
+                        changed.set(key, value);
+                        final Throwable failure =
+                            assertThrows(InvocationTargetException.class, () -> getter.invoke(null, changed), key).getCause();
+                        assertEquals(IllegalArgumentException.class, failure.getClass(), key);
+                        assertTrue(failure.getMessage().startsWith(key + " = " + value + ": use "), failure.getMessage());
+                    }
+                }
+            }
+        }
+    }
+
     private void assertBounds(final String key, final String least, final String most, final String... refused) {
         for (final String taken : new String[] {least, most}) {
             properties.set(key, taken);
@@ -121,7 +152,7 @@ class RdmaConfigKeysTest {
         for (final String value : refused) {
             properties.set(key, value);
             final RuntimeException failure = assertThrows(RuntimeException.class, this::nodeConfig, key + " = " + value);
-            assertTrue(failure.getMessage().contains(key) || failure.getMessage().contains(value), failure.getMessage());
+            assertTrue(failure.getMessage().contains(key) && failure.getMessage().contains(value), failure.getMessage());
         }
         properties.unset(key);
     }

@@ -45,4 +45,14 @@ class ReconnectionTest {
         reconnection.onFailure(PEER, 0, REASON);
         assertDoesNotThrow(() -> reconnection.check(RaftPeerId.valueOf("s2"), 0));
     }
+
+    @Test
+    void shouldWaitForALongDelayWhateverTheNumberOfFailures() {
+        final long dayNs = TimeUnit.DAYS.toNanos(1);
+        final Reconnection patient = new Reconnection(dayNs, TimeUnit.DAYS.toNanos(100));
+        for (int i = 0; i < 30; i++) {
+            patient.onFailure(PEER, 0, REASON);
+            assertThrows(ConnectException.class, () -> patient.check(PEER, dayNs - 1));
+        }
+    }
 }

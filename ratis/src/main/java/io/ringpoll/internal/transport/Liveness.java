@@ -21,6 +21,8 @@ final class Liveness {
     private long silentNs;
     private boolean heard;
     private boolean pinged;
+    /** Whether a ping has been due in this silence: no peer is lost before, however short the time-out is. */
+    private boolean asked;
 
     /** The result of a tick. */
     enum Verdict {
@@ -57,13 +59,15 @@ final class Liveness {
         tickNs = nowNs;
         if (heard) {
             heard = false;
+            asked = false;
             silentNs = 0;
             return Verdict.ALIVE;
         }
         silentNs += stepNs;
-        if (silentNs >= timeoutNs) {
+        if (silentNs >= timeoutNs && asked) {
             return Verdict.LOST;
         }
-        return silentNs >= intervalNs && !pinged ? Verdict.PING : Verdict.ALIVE;
+        asked |= silentNs >= intervalNs;
+        return asked && !pinged ? Verdict.PING : Verdict.ALIVE;
     }
 }

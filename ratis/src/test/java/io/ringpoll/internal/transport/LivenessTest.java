@@ -60,4 +60,17 @@ class LivenessTest {
         nowNs += TimeUnit.HOURS.toNanos(1);
         assertEquals(Verdict.PING, liveness.tick(nowNs));
     }
+
+    @Test
+    void shouldAskBeforeItLosesAPeerWithATimeoutShorterThanATick() {
+        final Liveness impatient = new Liveness(new PeerBounds(1, 2, 0, 1, 1, 1, 1, 1), 0);
+        for (long atNs = TICK_NS; atNs < 100 * TICK_NS; atNs += 2 * TICK_NS) {
+            assertEquals(Verdict.PING, impatient.tick(atNs));
+            impatient.onPing();
+            impatient.onFrame(FrameKind.PONG);
+            assertEquals(Verdict.ALIVE, impatient.tick(atNs + TICK_NS));
+        }
+        assertEquals(Verdict.PING, impatient.tick(101 * TICK_NS));
+        assertEquals(Verdict.LOST, impatient.tick(102 * TICK_NS));
+    }
 }
