@@ -49,10 +49,12 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
             } catch (final IOException e) {
                 reconnection.onFailure(peer.getId(), System.nanoTime(), e);
                 throw e;
-            } catch (final RuntimeException e) {
-                // After any other exception the engine's map would never connect to the peer again.
-                reconnection.onFailure(peer.getId(), System.nanoTime(), e);
-                throw new IOException("cannot connect to " + peer, e);
+            } catch (final RuntimeException | Error e) {
+                // After any other exception the engine's map would never connect to the peer again; a thread that cannot be
+                // started is an OutOfMemoryError.
+                final IOException failure = new IOException("cannot connect to " + peer + ": " + e, e);
+                reconnection.onFailure(peer.getId(), System.nanoTime(), failure);
+                throw failure;
             }
         }
     }

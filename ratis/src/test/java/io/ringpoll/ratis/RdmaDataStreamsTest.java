@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.management.JMException;
@@ -263,14 +264,22 @@ class RdmaDataStreamsTest {
         RdmaStreamConfigKeys.setIdleTimeout(settings, TimeDuration.valueOf(3, TimeUnit.SECONDS));
         RaftConfigKeys.DataStream.setSkipSendForward(settings, true);
         try (StreamCluster own = own(settings)) {
-            final DataStreamOutputImpl idle = own.open(null);
-            final DataStreamOutputImpl closed = own.open(null);
-            assertTrue(await(idle.writeAsync(random(10))).isSuccess());
-            assertTrue(await(closed.closeAsync()).isSuccess());
+            final DataStreamOutputImpl idle = openUntil(own, stream -> stream.writeAsync(random(10)));
+            final DataStreamOutputImpl closed = openUntil(own, DataStreamOutputImpl::closeAsync);
             own.assertCleanedUpEverywhere(idle);
             own.assertCleanedUpEverywhere(closed);
             failure(await(idle.writeAsync(random(10))));
         }
+    }
+
+    /** Opens streams until a write succeeds: on a busy machine, the time-out may pass between the header and the write. */
+    private static DataStreamOutputImpl openUntil(final StreamCluster own,
+        final Function<DataStreamOutputImpl, CompletableFuture<DataStreamReply>> write) throws Exception {
+        DataStreamOutputImpl stream;
+        do {
+            stream = own.open(null);
+        } while (!await(write.apply(stream)).isSuccess());
+        return stream;
     }
 
     /** The engine's timer keeps a task until its time, which is 10 minutes. */

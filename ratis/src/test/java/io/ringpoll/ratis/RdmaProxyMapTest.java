@@ -15,7 +15,10 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.net.UnknownHostException;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -65,19 +68,31 @@ class RdmaProxyMapTest {
 
     @Test
     void shouldReconnectAfterAnUnexpectedFailure() throws Exception {
-        final boolean[] isBroken = {true};
+        final Queue<Throwable> failures = new ArrayDeque<>(List.of(new IllegalStateException("for once"),
+            new InternalError("on purpose"), new UnknownHostException("on purpose")));
         final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> {
-            if (isBroken[0]) {
-                throw new IllegalStateException("for once");
+            switch (failures.poll()) {
+                case final RuntimeException failure -> throw failure;
+                case final Error failure -> throw failure;
+                case final IOException failure -> throw failure;
+                case null, default -> {
+                    return client;
+                }
             }
-            return client;
         });
         map.addRaftPeers(List.of(peer));
-        assertThrows(IOException.class, () -> map.getProxy(peer.getId()));
-        isBroken[0] = false;
-        // The delay after a failed connect.
-        TimeUnit.MILLISECONDS.sleep(20);
-        assertTrue(map.getProxy(peer.getId()).isOpen());
+        while (!failures.isEmpty()) {
+            final int before = failures.size();
+            final IOException failure = assertThrows(IOException.class, () -> map.getProxy(peer.getId()));
+            assertTrue(before - 1 == failures.size() || failure.getMessage().contains("the next connect"), failure.getMessage());
+        }
+        for (RdmaProxy proxy = null; proxy == null || !proxy.isOpen();) {
+            try {
+                proxy = map.getProxy(peer.getId());
+            } catch (final IOException e) {
+                assertTrue(e.getMessage().contains("the next connect"), e.getMessage());
+            }
+        }
         map.close();
     }
 

@@ -41,6 +41,11 @@ final class RemoteRegions implements AutoCloseable {
         return region;
     }
 
+    /** The number of regions that are kept. */
+    int size() {
+        return regions.size();
+    }
+
     /** Closes all; no read is in flight. */
     @Override
     public void close() {

@@ -223,6 +223,13 @@ final class Rendezvous {
         node.admission().landed(landing.lengthBytes());
     }
 
+    /** The number of the peer's regions that are kept for further messages in them. */
+    int keptRegions() {
+        synchronized (link) {
+            return remotes.size();
+        }
+    }
+
     /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */
     void close() {
         synchronized (link) {

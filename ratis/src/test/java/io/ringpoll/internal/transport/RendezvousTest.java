@@ -11,6 +11,7 @@ import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
@@ -161,5 +162,29 @@ class RendezvousTest {
             peer.advertise(1, 0, new Advertisement(0, 1, region.descriptor()));
             Nodes.await("the violation", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 1);
         }
+    }
+
+    /** To close the description of a region takes longer than to read a message from it. */
+    @Test
+    void shouldKeepTheRegionsOfThePeerUntilTheEndOfTheConnection() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, Nodes::echo);
+        final ByteString content = Nodes.random(500);
+        final Link link;
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS); LocalMemoryRegion first = region(peer, content);
+            LocalMemoryRegion second = region(peer, content)) {
+            server.awaitOpened(1);
+            link = server.node().link(1);
+            int number = 1;
+            for (final LocalMemoryRegion region : List.of(first, second, first, first, second)) {
+                peer.advertise(number, lengthBytes(content), new Advertisement(0, number, region.descriptor()));
+                // The release of the region, and the reply.
+                assertEquals(number, peer.next().header().correlationId());
+                assertEquals(content, ((RaftClientReplyProto) peer.next().message()).getMessage().getContent());
+                peer.returnCredits(2);
+                assertEquals(Math.min(number, 2), link.rendezvous().keptRegions());
+                number++;
+            }
+        }
+        Nodes.await("the release of the regions", () -> link.rendezvous().keptRegions() == 0);
     }
 }
