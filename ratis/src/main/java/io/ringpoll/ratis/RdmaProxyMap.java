@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import io.ringpoll.internal.transport.Node;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Map;
@@ -46,6 +47,9 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
                 reconnection.onSuccess(peer.getId());
                 latest.put(peer.getId(), proxy);
                 return proxy;
+            } catch (final InterruptedIOException e) {
+                // Of this side, for instance at the end of an election: not a failure of the peer.
+                throw e;
             } catch (final IOException e) {
                 reconnection.onFailure(peer.getId(), System.nanoTime(), e);
                 throw e;

@@ -15,6 +15,7 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.UnknownHostException;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -93,6 +94,19 @@ class RdmaProxyMapTest {
                 assertTrue(e.getMessage().contains("the next connect"), e.getMessage());
             }
         }
+        map.close();
+    }
+
+    @Test
+    void shouldConnectAtOnceAfterAnInterruptedConnect() throws Exception {
+        RdmaConfigKeys.setReconnectDelayMin(properties, TimeDuration.valueOf(1, TimeUnit.HOURS));
+        RdmaConfigKeys.setReconnectDelayMax(properties, TimeDuration.valueOf(1, TimeUnit.HOURS));
+        final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
+        map.addRaftPeers(List.of(peer));
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedIOException.class, () -> map.getProxy(peer.getId()));
+        assertTrue(Thread.interrupted());
+        assertTrue(map.getProxy(peer.getId()).isOpen());
         map.close();
     }
 
