@@ -7,6 +7,7 @@ import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,11 +25,10 @@ import java.util.stream.Stream;
  * <p>Used by one thread; others read {@link #isWorking} and {@link #progress}.
  */
 final class PeerLife {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(50);
-    private static final long LONGEST_START_NS = TimeUnit.SECONDS.toNanos(120);
     private static final int THOUSAND = 1000;
 
+    private final PrintStream out = System.out;
     private final Life life;
     private final Violations violations;
     private final Registry registry;
@@ -83,6 +83,7 @@ final class PeerLife {
      */
     long play(final String address, final List<String> words, final long startNs) throws InterruptedException {
         startedNs = System.nanoTime();
+        print(life.toString());
         long connectedNs = startNs;
         final Path file = file();
         try (Endpoint endpoint = life.peerListens() ? null : peer.listen(address, "0")) {
@@ -101,10 +102,12 @@ final class PeerLife {
                     // Another peer that is killed while it removes files leaves them to the one after it.
                     final Map<Long, String> left = others.areNone() ? PortFolder.left(ofKilled) : Map.of();
                     violations.expect(left.isEmpty(), "files of killed processes that the next one does not remove: " + left);
+                    print("works");
                     work();
                 } else {
                     violations.expect(life.fate() == Life.Fate.KILLED_EARLY, "not connected: " + started.lines());
                 }
+                print("ends");
                 end(journal);
             }
         } catch (final IOException failed) {
@@ -113,6 +116,11 @@ final class PeerLife {
             delete(file);
         }
         return connectedNs;
+    }
+
+    /** For the parent: a scene without output for minutes counts as hanging. */
+    private void print(final String line) {
+        out.println(name + ": " + line);
     }
 
     private static Path file() {
@@ -133,7 +141,7 @@ final class PeerLife {
 
     /** Kills the process if it is time; ends a start that hangs. */
     private void tick() {
-        if (progress() == 0 && System.nanoTime() - startedNs > LONGEST_START_NS) {
+        if (progress() == 0 && System.nanoTime() - startedNs > Patience.START_NS) {
             throw new SceneHangs("not connected in time, " + life + ": " + traffic + ", peer: " + process.lines());
         }
         if (System.nanoTime() - killAtNs >= 0 && killAtNs != Long.MAX_VALUE) {
@@ -244,7 +252,7 @@ final class PeerLife {
             if (!traffic.step()) {
                 LockSupport.parkNanos(LOOK_NS);
             }
-            if (System.nanoTime() - startNs > PATIENCE_NS) {
+            if (System.nanoTime() - startNs > Patience.EVENT_NS) {
                 // A stopped process would answer nobody.
                 process.kill();
                 throw new SceneHangs("waited in vain for " + what + ", " + life + ": " + traffic + ", peer: " + process.lines());
@@ -255,7 +263,7 @@ final class PeerLife {
     private void end(final Journal journal) throws InterruptedException {
         stepUntil("the event of the end", traffic::isOver);
         stepUntil("all completions", traffic::isSettled);
-        final int exitCode = process.awaitEnd(PATIENCE_NS);
+        final int exitCode = process.awaitEnd(Patience.END_NS);
         process.lines().stream().filter(line -> line.startsWith("wrong ")).forEach(line -> violations.add("peer: " +
             line.substring("wrong ".length())));
         violations.expect(exitCode == (life.fate().isKill() ? 137 : 0),

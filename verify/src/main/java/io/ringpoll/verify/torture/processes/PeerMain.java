@@ -32,7 +32,6 @@ import java.util.concurrent.locks.LockSupport;
  * </pre>
  */
 final class PeerMain {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final int ORPHANED = 3;
 
@@ -126,7 +125,7 @@ final class PeerMain {
             }
             failedNs = traffic.hasFailed() ? failedNs : System.nanoTime();
             overNs = traffic.isOver() ? overNs : System.nanoTime();
-            if (System.nanoTime() - Math.min(failedNs, overNs) > PATIENCE_NS) {
+            if (System.nanoTime() - Math.min(failedNs, overNs) > Patience.EVENT_NS) {
                 violations.add(traffic.isOver() ? "requests without completion: " + traffic :
                     "failed, and no event of the end: " + traffic);
                 return;

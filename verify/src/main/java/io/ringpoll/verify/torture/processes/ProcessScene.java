@@ -29,7 +29,6 @@ import java.util.stream.Stream;
  */
 final class ProcessScene implements SupervisedScene, PeerLife.Others {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
-    private static final long LONGEST_LIFE_MS = TimeUnit.SECONDS.toMillis(200);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final AtomicLong START_NS = new AtomicLong(TimeUnit.SECONDS.toNanos(1));
 
@@ -111,7 +110,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
             }));
         }
         for (final Thread thread : threads) {
-            thread.join(LONGEST_LIFE_MS);
+            thread.join(TimeUnit.NANOSECONDS.toMillis(Patience.LIVES_NS));
             if (thread.isAlive()) {
                 throw new SceneHangs(thread.getName() + " does not end");
             }

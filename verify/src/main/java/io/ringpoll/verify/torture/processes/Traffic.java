@@ -27,6 +27,7 @@ final class Traffic implements AutoCloseable {
     private final Journal journal;
     private final Runnable tick;
     private final List<End> ends = new ArrayList<>();
+    private final List<End> established = new ArrayList<>();
     private final List<RpmaCompletionQueue> queues = new ArrayList<>();
     private volatile long progress;
 
@@ -52,9 +53,10 @@ final class Traffic implements AutoCloseable {
         this.tick = tick;
     }
 
+    /** A queue of n is granted as up to 2n - 1: as many sends must leave room for the receives, or both sides wait in vain. */
     private ConnectionConfig config() {
         final ConnectionConfig config = ConnectionConfig.create().sqSize(life.depth()).rqSize(life.receives())
-            .cqSize(life.receiveQueue() ? life.depth() + 1 : life.depth() + life.receives() + 1)
+            .cqSize(life.receiveQueue() ? life.depth() + 1 : 2 * life.depth() + life.receives())
             .sharedCompletionChannel(life.shared());
         return life.receiveQueue() ? config.rcqSize(life.receives()) : config;
     }
@@ -140,22 +142,19 @@ final class Traffic implements AutoCloseable {
             group.addQueue(queue);
             queues.add(queue);
         }
+        established.add(end);
     }
 
     /** One round over all connections; false if there was nothing to do. */
     boolean step() {
         boolean worked = false;
         long count = 0;
-        for (final End end : established()) {
+        for (final End end : established) {
             worked |= end.step();
             count += end.progress();
         }
         progress = count;
         return worked;
-    }
-
-    private List<End> established() {
-        return queues.isEmpty() ? List.of() : ends.stream().filter(End::isEstablished).toList();
     }
 
     /** The number of requests that have ended; any thread. */
@@ -177,11 +176,11 @@ final class Traffic implements AutoCloseable {
     }
 
     void disconnect() {
-        established().forEach(End::disconnect);
+        established.forEach(End::disconnect);
     }
 
     boolean isOver() {
-        return established().stream().allMatch(End::isOver);
+        return established.stream().allMatch(End::isOver);
     }
 
     boolean hasFailed() {
@@ -189,12 +188,12 @@ final class Traffic implements AutoCloseable {
     }
 
     boolean isSettled() {
-        return established().stream().allMatch(End::isSettled);
+        return established.stream().allMatch(End::isSettled);
     }
 
     /** Compares the counts with those of the peer, whose process has ended. */
     void compare(final Journal ofPeer, final boolean isInOrder) {
-        established().forEach(end -> end.compare(ofPeer, isInOrder));
+        established.forEach(end -> end.compare(ofPeer, isInOrder));
     }
 
     @Override
