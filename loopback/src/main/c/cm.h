@@ -34,6 +34,9 @@ enum {
 #define CM_DISCONNECT_TIMEOUT_NS UINT64_C(2000000000)
 #define CM_TIMEWAIT_NS UINT64_C(100000000)
 
+/* Events that an id can have from its connect or its request on: the outcome, DISCONNECTED and TIMEWAIT_EXIT. */
+#define CM_CONNECTION_EVENTS 3
+
 enum cm_state {
     CM_IDLE,
     CM_BOUND,
@@ -85,6 +88,7 @@ struct cm_id {
     uint8_t retry_count;
     uint8_t rnr_retry_count;
     struct lb_timer timer;
+    struct lb_event *reserved;      /* memory of events to come */
     struct ibv_qp *own_qp;          /* made by rdma_create_qp_ex: knows us as its owner */
     struct ibv_qp_init_attr *qp_init_attr; /* rdma_create_ep: for the requests' queue pairs */
     /* Not NULL: a proxy of an id in another process, without a channel or timers; its events are sent there. */
@@ -129,9 +133,14 @@ int cm_attach_device(struct cm_id *id); /* returns 0 or an errno value */
 void cm_detach_device(struct cm_id *id);
 
 /* cm_event.c */
-struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
+/*
+ * Sees to it that the id has the memory of so many events. Each operation does so, for all events that can follow from it, before
+ * it changes anything: no event is lost for want of memory. Returns 0 or ENOMEM.
+ */
+int cm_event_reserve(struct cm_id *id, int count);
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status); /* of reserved memory */
 void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t padded);
-void cm_event_raise(struct cm_event *event); /* NULL is allowed: an event without memory is lost */
+void cm_event_raise(struct cm_event *event);
 void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status);
 void cm_acknowledge(struct cm_event *event);
 void cm_await_acknowledged(struct cm_id *id);
@@ -171,8 +180,7 @@ void cm_pair(struct cm_id *active, struct cm_id *passive);
 void cm_describe(struct cm_event *event, const struct cm_id *sender, const struct rdma_conn_param *param, size_t padded);
 /* Makes the passive id of a request and queues the request at a listener. Returns 0, or why it is rejected. */
 int cm_send_request(struct cm_id *active, struct cm_id *listener, const struct rdma_conn_param *param);
-struct cm_event *cm_prepare_reply(struct cm_id *id); /* NULL: no memory */
-void cm_send_reply(struct cm_id *id, struct cm_event *reply, const struct rdma_conn_param *param);
+void cm_send_reply(struct cm_id *id, const struct rdma_conn_param *param);
 void cm_send_rejection(struct cm_id *id, int reason, const void *data, size_t length);
 void cm_send_disconnect(struct cm_id *id); /* the request, or the reply to the peer's */
 

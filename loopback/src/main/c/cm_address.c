@@ -310,10 +310,9 @@ LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *sou
         return cm_fail(unreachable);
 
     pthread_mutex_lock(&cm_lock);
-    if (id->state != CM_IDLE && id->state != CM_BOUND) {
-        error = EINVAL;
+    error = id->state == CM_IDLE || id->state == CM_BOUND ? cm_event_reserve(id, 1) : EINVAL;
+    if (error)
         goto unlock;
-    }
     own->dst_storage = specific;
     if (unreachable) {
         cm_raise(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
@@ -345,6 +344,8 @@ LB_EXPORT int rdma_resolve_route(struct rdma_cm_id *rdma_id, int timeout_ms)
     (void)timeout_ms;
     pthread_mutex_lock(&cm_lock);
     error = id->state == CM_ADDRESS_RESOLVED ? set_path(id) : EINVAL;
+    if (!error)
+        error = cm_event_reserve(id, 1);
     if (!error) {
         id->state = CM_ROUTE_RESOLVED;
         cm_raise(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);

@@ -59,6 +59,7 @@ void cm_id_put(struct cm_id *id)
         return;
     free(id->base.route.path_rec);
     free(id->qp_init_attr);
+    lb_event_free_list(id->reserved);
     if (id->send_event == NULL)
         lb_count(RINGPOLL_LOOPBACK_CM_ID, -1);
     free(id);

@@ -8,7 +8,6 @@
  *   ESTABLISHED       ------->     ESTABLISHED        when the active side fetches its event
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cm.h"
@@ -68,6 +67,8 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
 
     pthread_mutex_lock(&cm_lock);
     error = id->state == CM_ROUTE_RESOLVED ? check_parameters(id, param, CM_REQUEST_DATA) : EINVAL;
+    if (!error)
+        error = cm_event_reserve(id, CM_CONNECTION_EVENTS);
     if (!error) {
         id->initiator_depth =
             param != NULL ? at_most(param->initiator_depth, MAX_RD_ATOMIC) : MAX_RD_ATOMIC;
@@ -76,7 +77,8 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
         id->retry_count = param != NULL ? param->retry_count & 7 : DEFAULT_RETRIES;
         id->state = CM_REQUEST_SENT;
         struct cm_id *listener = cm_find_listener(&rdma_id->route.addr.dst_addr);
-        const int reason = listener != NULL && !cm_remote_always() ? cm_send_request(id, listener, param) : cm_remote_request(id, param);
+        const bool is_local = listener != NULL && !cm_remote_always();
+        const int reason = is_local ? cm_send_request(id, listener, param) : cm_remote_request(id, param);
 
         if (reason != 0)
             cm_raise_rejected(id, reason, NULL, 0);
@@ -92,7 +94,6 @@ LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *pa
     if (lb_fails(__func__))
         return -1;
     struct cm_id *id = cm_id_of(rdma_id);
-    struct cm_event *event = NULL;
     int error;
 
     pthread_mutex_lock(&cm_lock);
@@ -106,20 +107,14 @@ LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *pa
     error = EINVAL;
     if (id->state != CM_REQUEST_RECEIVED || id->peer == NULL)
         goto fail_qp;
-    error = ENOMEM;
-    event = cm_prepare_reply(id);
-    if (event == NULL)
-        goto fail_qp;
     error = cm_modify_qp(id, IBV_QPS_RTR);
     if (!error)
         error = cm_modify_qp(id, IBV_QPS_RTS);
     if (error)
-        goto free_event;
-    cm_send_reply(id, event, param);
+        goto fail_qp;
+    cm_send_reply(id, param);
     goto unlock;
 
-free_event:
-    free(event);
 fail_qp:
     (void)cm_modify_qp(id, IBV_QPS_ERR);
 unlock:

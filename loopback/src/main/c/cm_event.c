@@ -9,12 +9,32 @@
 
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 
+static void give_back(struct cm_id *id, struct cm_event *event)
+{
+    event->event.next = id->reserved;
+    id->reserved = &event->event;
+}
+
+int cm_event_reserve(struct cm_id *id, int count)
+{
+    for (const struct lb_event *event = id->reserved; event != NULL; event = event->next)
+        count--;
+    for (; count > 0; count--) {
+        struct cm_event *event = malloc(sizeof(*event));
+
+        if (event == NULL)
+            return ENOMEM;
+        give_back(id, event);
+    }
+    return 0;
+}
+
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
 {
-    struct cm_event *event = calloc(1, sizeof(*event));
+    struct cm_event *event = (struct cm_event *)(void *)id->reserved;
 
-    if (event == NULL)
-        return NULL;
+    id->reserved = event->event.next;
+    memset(event, 0, sizeof(*event));
     event->event.owner = id;
     event->event.fetched = &id->events_fetched;
     event->counted_on = id;
@@ -34,14 +54,14 @@ void cm_event_set_data(struct cm_event *event, const void *data, size_t length, 
 
 void cm_event_raise(struct cm_event *event)
 {
-    if (event == NULL)
-        return;
-    if (event->counted_on->send_event != NULL) {
-        event->counted_on->send_event(event->counted_on, event);
-        free(event);
+    struct cm_id *id = event->counted_on;
+
+    if (id->send_event != NULL) {
+        id->send_event(id, event);
+        give_back(id, event);
         return;
     }
-    lb_eventq_push(&cm_channel_of(event->counted_on->base.channel)->events, &event->event);
+    lb_eventq_push(&cm_channel_of(id->base.channel)->events, &event->event);
 }
 
 void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status)

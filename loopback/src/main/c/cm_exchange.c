@@ -3,8 +3,6 @@
  * cm_exchange.c: the messages between the two ids of a connection: request, reply, rejection, disconnect. Both ids are in this
  * process; one of them may be the proxy of an id in another process (cm_remote.c).
  */
-#include <stdlib.h>
-
 #include "cm.h"
 #include "device.h"
 
@@ -41,17 +39,17 @@ int cm_send_request(struct cm_id *active, struct cm_id *listener, const struct r
 {
     if (listener->backlog_left == 0)
         return CM_REJECT_CONSUMER;
-    struct cm_event *event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-    if (event == NULL)
+    if (cm_event_reserve(listener, 1))
         return CM_REJECT_CONSUMER;
     struct cm_id *passive = cm_id_new(listener->base.channel, listener->base.context,
         listener->base.ps, listener->base.qp_type);
-    if (passive == NULL || cm_attach_device(passive)) {
-        if (passive != NULL)
-            cm_id_discard(passive);
-        free(event);
+    if (passive == NULL)
+        return CM_REJECT_CONSUMER;
+    if (cm_attach_device(passive) || cm_event_reserve(passive, CM_CONNECTION_EVENTS)) {
+        cm_id_discard(passive);
         return CM_REJECT_CONSUMER;
     }
+    struct cm_event *event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     cm_describe(event, active, param, CM_REQUEST_DATA);
     event->child = passive;
     event->base.id = &passive->base;
@@ -72,13 +70,10 @@ int cm_send_request(struct cm_id *active, struct cm_id *listener, const struct r
     return 0;
 }
 
-struct cm_event *cm_prepare_reply(struct cm_id *id)
+void cm_send_reply(struct cm_id *id, const struct rdma_conn_param *param)
 {
-    return cm_event_new(id->peer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
-}
+    struct cm_event *reply = cm_event_new(id->peer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 
-void cm_send_reply(struct cm_id *id, struct cm_event *reply, const struct rdma_conn_param *param)
-{
     cm_describe(reply, id, param, CM_REPLY_DATA);
     id->state = CM_REPLY_SENT;
     cm_timer_start(id, lb_connect_timeout_ns());

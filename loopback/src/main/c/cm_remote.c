@@ -166,13 +166,14 @@ static struct remote *new_remote(int socket)
     remote->proxy.send_event = send_event;
     remote->socket = socket;
     lb_watch_on_call(attend);
-    if (lb_watch_start() || lb_watch_add(socket, ready, &remote->watch))
+    if (cm_event_reserve(&remote->proxy, 1) || lb_watch_start() || lb_watch_add(socket, ready, &remote->watch))
         goto free;
     remote->next = remotes;
     remotes = remote;
     return remote;
 
 free:
+    lb_event_free_list(remote->proxy.reserved);
     free(remote);
 close:
     (void)close(socket);
@@ -274,9 +275,7 @@ static void on_reply(struct remote *remote, const struct message *message)
     if (id->state != CM_REQUEST_RECEIVED || id->peer == NULL || message->data_length > CM_REPLY_DATA)
         return;
     const struct rdma_conn_param param = parameters(remote, message);
-    struct cm_event *reply = cm_prepare_reply(id);
-    if (reply != NULL)
-        cm_send_reply(id, reply, &param);
+    cm_send_reply(id, &param);
 }
 
 static void on_lost(struct cm_id *id)
@@ -303,7 +302,7 @@ static void on_message(struct remote *remote, const struct message *message, int
             cm_send_ready(id);
         break;
     case REJECT:
-        if (id->state == CM_REQUEST_RECEIVED && message->data_length <= CM_REJECT_DATA)
+        if (id->state == CM_REQUEST_RECEIVED && message->data_length <= CM_REJECT_DATA && message->status > 0)
             cm_send_rejection(id, message->status, message->data, message->data_length);
         break;
     case DISCONNECT:

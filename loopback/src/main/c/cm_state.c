@@ -45,8 +45,6 @@ void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t le
 
     cm_timer_stop(id);
     id->state = CM_ENDED;
-    if (event == NULL)
-        return;
     cm_event_set_data(event, data, length, CM_REJECT_DATA);
     cm_event_raise(event);
 }
@@ -101,10 +99,17 @@ void cm_leave(struct cm_id *id)
 /* The active side's ready-to-use: the passive side is established, too. */
 void cm_send_ready(struct cm_id *id)
 {
+    struct cm_id *peer = id->peer;
+
     id->state = CM_ESTABLISHED;
-    cm_timer_stop(id->peer);
-    id->peer->state = CM_ESTABLISHED;
-    cm_raise(id->peer, RDMA_CM_EVENT_ESTABLISHED, 0);
+    if (peer->state == CM_REPLY_SENT) {
+        cm_timer_stop(peer);
+        peer->state = CM_ESTABLISHED;
+        cm_raise(peer, RDMA_CM_EVENT_ESTABLISHED, 0);
+    } else if (peer->state == CM_DISCONNECT_SENT) { /* established by rdma_notify, and disconnected since */
+        id->state = CM_DISCONNECT_RECEIVED;
+        cm_raise(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+    }
 }
 
 static uint8_t at_most(uint8_t wanted, uint8_t limit)

@@ -248,7 +248,7 @@ LB_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
         offsetof(struct ibv_port_attr, flags));
 }
 
-/* Memory is never written behind the processor's back here, and the device follows forks (lb_at_fork): no preparation. */
+/* No hardware writes to memory here, and the device follows forks (lb_at_fork): nothing to prepare. */
 LB_EXPORT int ibv_fork_init(void)
 {
     return 0;

@@ -63,8 +63,8 @@ static inline struct lb_pd *lb_pd_of(struct ibv_pd *pd)
 }
 
 /*
- * Whether this call is the one that ringpoll_loopback_fail_call() has chosen; then errno is set. Each function that can fail calls
- * this once: first, or, if it destroys an object, last, so that nothing is left.
+ * Whether this call is the one that ringpoll_loopback_fail_call() has chosen; then errno is set. Each function that can fail
+ * calls this once: first, or, if it destroys an object, last, so that nothing is left.
  */
 LB_EXPORT bool lb_fails(const char *function);
 

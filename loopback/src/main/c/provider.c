@@ -22,7 +22,7 @@ void verbs_register_driver_34(const struct verbs_device_ops *ops)
     (void)ops;
 }
 
-/* Nothing is written behind the processor's back here: a page may be shared with a child. */
+/* No hardware writes to memory here: a page may be shared with a child. */
 LB_EXPORT int ibv_dontfork_range(void *base, size_t size);
 int ibv_dontfork_range(void *base, size_t size)
 {
@@ -39,7 +39,7 @@ int ibv_dofork_range(void *base, size_t size)
     return 0;
 }
 
-/* Never called. A NULL in case it is, as most that return a pointer do when they fail. */
+/* Never called. Returns NULL, the failure of functions that return a pointer. */
 static void *not_offered(void)
 {
     errno = EOPNOTSUPP;

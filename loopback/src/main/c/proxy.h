@@ -11,8 +11,8 @@
  * owns it. The end of each request is a response, which completes it in A's send queue.
  *
  * Who does the work: a thread that finds a completion queue of A empty (ibv_poll_cq) takes what has arrived; so does the watch
- * thread when the other end rings, by a byte through the connection's socket. An end that polls often is awake, and costs the other one no system call; the watch thread
- * marks it as asleep when it has not polled for a millisecond.
+ * thread when the other end rings, by a byte through the connection's socket. An end that polls often is awake, and costs the
+ * other one no system call; the watch thread marks it as asleep when it has not polled for a millisecond.
  */
 #ifndef LOOPBACK_PROXY_H
 #define LOOPBACK_PROXY_H

@@ -74,7 +74,8 @@ static void carry(struct pair *pair, struct memory *client, struct memory *serve
     const uint32_t qp_num = pair->client.qp_num;
     struct ibv_wc wc;
 
-    CHECK_EQ(rpma_write(pair->client.conn, server->remote, to, client->local, from, length, RPMA_F_COMPLETION_ALWAYS, WR_ID(1)), 0);
+    CHECK_EQ(rpma_write(pair->client.conn, server->remote, to, client->local, from, length, RPMA_F_COMPLETION_ALWAYS,
+        WR_ID(1)), 0);
     wc = next_wc(pair->client.cq);
     check_success(&wc, 1, IBV_WC_RDMA_WRITE, length, qp_num);
     check_copy(server, to, client, from, length);
@@ -102,7 +103,8 @@ static void carry_back(struct pair *pair, struct memory *client, struct memory *
     const uint64_t from = GUARD + length % 3;
     const uint64_t to = GUARD + length % 2;
 
-    CHECK_EQ(rpma_read(pair->client.conn, client->local, to, server->remote, from, length, RPMA_F_COMPLETION_ALWAYS, WR_ID(6)), 0);
+    CHECK_EQ(rpma_read(pair->client.conn, client->local, to, server->remote, from, length, RPMA_F_COMPLETION_ALWAYS,
+        WR_ID(6)), 0);
     struct ibv_wc wc = next_wc(pair->client.cq);
     check_success(&wc, 6, IBV_WC_RDMA_READ, length, pair->client.qp_num);
     check_copy(client, to, server, from, length);
