@@ -407,10 +407,10 @@ static bool is_valid(const struct lb_wire_record *request, uint32_t present)
     }
 }
 
-/* Whether the request continues the present message, or comes after it. */
+/* Whether the request continues the one whose parts have come before, or begins after it. */
 static bool is_next_part(const struct lb_proxy *proxy)
 {
-    return proxy->message_length == (is_send(proxy->request.opcode) ? proxy->request.offset : 0);
+    return proxy->message_length == proxy->request.offset;
 }
 
 /* Also on other ways than a drive of the proxy: a requester that waits for room is to be rung by whoever makes it. */
@@ -498,7 +498,7 @@ static void put(struct lb_proxy *proxy, char *payload, uint32_t length)
     qp->attr.timeout = request->timeout & 31;
     qp->bytes_before = is_send(request->opcode) || request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? request->offset : 0;
     qp->is_part = is_send(request->opcode) && request->flags & LB_WIRE_MORE;
-    proxy->message_length = qp->is_part ? request->offset + request->length : 0;
+    proxy->message_length = request->flags & LB_WIRE_MORE ? request->offset + request->length : 0;
     qp->waited_for = LB_WAIT_NONE;
     qp->posted++;
 }

@@ -44,7 +44,7 @@ struct lb_proxy {
     char *response;                        /* room for the payload of its response */
     bool driven;                           /* by take_requests, which rings at its end ... */
     bool rings;                            /* ... if something was answered */
-    uint32_t message_length;               /* of the present message, in the parts that have been put into the send ring */
+    uint32_t message_length;               /* of the present request, in the parts that have been put into the send ring */
 };
 
 static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)

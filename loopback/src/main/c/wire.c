@@ -149,6 +149,7 @@ static bool peek(struct lb_wire_consumer *consumer, struct lb_wire_record *recor
     if (size == 0 || consumer->broken)
         return false;
     memcpy(record, shared, sizeof(*record));
+    atomic_signal_fence(memory_order_acq_rel); /* the compiler may not read from the segment what it finds in the copy */
     record->size = size;
     if (size % 64 == 0 && size <= LB_WIRE_RING - consumed % LB_WIRE_RING)
         return true;

@@ -503,6 +503,25 @@ static void should_work_for_each_connection_of_a_queue_in_its_turn(void)
     close_other(&others[0]);
 }
 
+/* The receive would have the length of a message that never came. */
+static void should_break_off_at_a_part_whose_others_were_not_sent(void)
+{
+    struct other other;
+
+    open_other(&other);
+    verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+    put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
+        .size = sizeof(struct lb_wire_record),
+        .kind = LB_WIRE_REQUEST,
+        .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+        .offset = LB_WIRE_CHUNK,
+        .rnr_retry = 7,
+    });
+    check_none(&other);
+    CHECK(lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
 static void should_break_off_at_a_record_of_an_impossible_size(void)
 {
     const uint32_t sizes[] = {1, sizeof(struct lb_wire_record) + 1, LB_WIRE_RING + sizeof(struct lb_wire_record), UINT32_MAX};
@@ -601,6 +620,8 @@ const struct test proxy_tests[] = {
         should_give_up_on_a_receiver_that_is_not_ready_for_too_long},
     {"a queue pair of another process is the peer of one queue pair", should_be_the_peer_of_one_queue_pair},
     {"each connection of a completion queue has its turn", should_work_for_each_connection_of_a_queue_in_its_turn},
+    {"a write with immediate whose other parts were not sent ends the connection",
+        should_break_off_at_a_part_whose_others_were_not_sent},
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
