@@ -2,11 +2,12 @@
 /*
  * cm_port.c: ports as a name space of the machine's processes of one user, and the sockets by which they find each other.
  *
- * A private folder has two files for each port in use: PORT.lock, on which its process holds a lock as long as it lives, and PORT,
- * a Unix socket, if it listens. Both are removed at the end, or, if the process was killed, by the next process that uses the
- * folder. The folder is $RINGPOLL_LOOPBACK_FOLDER, else $XDG_RUNTIME_DIR/ringpoll-loopback, else /tmp/ringpoll-loopback-UID. It
- * must belong to the user and be closed to others; the kernel tells each end the user of the other. Where no such folder can be
- * had, ports are those of the process.
+ * A private folder has two files for each port in use: PORT.lock, on which its process holds an exclusive lock as long as it
+ * lives, and PORT, a Unix socket, if it listens. Both are removed at the end, or, if the process was killed, by the next process
+ * that uses the folder, under a shared lock: by it a process that binds the port knows that it is not in use. The folder is
+ * $RINGPOLL_LOOPBACK_FOLDER, else $XDG_RUNTIME_DIR/ringpoll-loopback, else /tmp/ringpoll-loopback-UID. It must belong to the user
+ * and be closed to others; the kernel tells each end the user of the other. Without such a folder ports are those of the process.
+ * A folder that was deleted since is created again by the next operation, with the files of the process's ports.
  *
  * All functions require cm_lock.
  */
@@ -20,12 +21,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cm.h"
 #include "watch.h"
 
 #define BACKLOG 1024
+/* Milliseconds for which a process that removes the files of a killed one may hold the lock. */
+#define SWEEP_PATIENCE 10000
 
 struct port {
     struct port *next;
@@ -38,6 +42,7 @@ struct port {
 };
 
 static struct port *ports;
+static char *folder_path;
 static int folder_fd = -1;
 static bool folder_tried;
 static int spare_fd = -1; /* for a moment in which the process has no other descriptor left */
@@ -59,7 +64,8 @@ static int open_private(const char *path)
     return fd;
 }
 
-static int open_folder(void)
+/* The folder's path, from malloc; NULL without memory. */
+static char *choose_folder(void)
 {
     const char *chosen = getenv("RINGPOLL_LOOPBACK_FOLDER");
     const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -67,16 +73,17 @@ static int open_folder(void)
     int length;
 
     if (chosen != NULL && chosen[0] == '/')
-        return open_private(chosen);
+        return strdup(chosen);
     if (runtime != NULL && runtime[0] == '/')
         length = asprintf(&path, "%s/ringpoll-loopback", runtime);
     else
         length = asprintf(&path, "/tmp/ringpoll-loopback-%u", (unsigned int)geteuid());
-    if (length < 0)
-        return -1;
-    const int fd = open_private(path);
-    free(path);
-    return fd;
+    return length < 0 ? NULL : path;
+}
+
+static bool is_same(const struct stat *file, const struct stat *other)
+{
+    return file->st_ino == other->st_ino && file->st_dev == other->st_dev;
 }
 
 static void lock_name(uint16_t number, char *name, size_t size)
@@ -89,48 +96,63 @@ static void socket_name(uint16_t number, char *name, size_t size)
     (void)snprintf(name, size, "%u", (unsigned int)number);
 }
 
-/*
- * Takes the lock file of a port. Returns its descriptor, or -1 with errno: EWOULDBLOCK, another process has it. The file may have
- * been removed between its opening and its locking: then it is another one.
- */
+/* Whether the locked file is still the one of this name: it may have been removed before it was locked, or by somebody else. */
+static bool is_named(int lock, const char *name)
+{
+    struct stat locked;
+    struct stat named;
+
+    return !fstat(lock, &locked) && !fstatat(folder_fd, name, &named, AT_SYMLINK_NOFOLLOW) && is_same(&locked, &named);
+}
+
+/* Takes the lock file of a port. Returns its descriptor, or -1 with errno: EWOULDBLOCK, another process has it. */
 static int take_lock(uint16_t number)
 {
+    const struct timespec moment = {.tv_nsec = 1000000};
     char name[16];
 
     lock_name(number, name, sizeof(name));
-    for (;;) {
-        struct stat locked;
-        struct stat named;
+    for (int tries = 0;;) {
         const int fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 
         if (fd < 0)
             return -1;
         if (flock(fd, LOCK_EX | LOCK_NB)) {
             const int error = errno;
+            const bool is_swept = error == EWOULDBLOCK && tries++ < SWEEP_PATIENCE && !flock(fd, LOCK_SH | LOCK_NB);
 
             (void)close(fd);
             errno = error;
-            return -1;
+            if (!is_swept)
+                return -1;
+            (void)nanosleep(&moment, NULL);
+            continue;
         }
-        if (!fstat(fd, &locked) && !fstatat(folder_fd, name, &named, AT_SYMLINK_NOFOLLOW) && locked.st_ino == named.st_ino)
+        if (is_named(fd, name))
             return fd;
         (void)close(fd);
     }
 }
 
-/* Removes the files of a port whose lock is held, and the lock with them. */
+/*
+ * Removes the files of a port whose lock is held, and the lock with them. If somebody has deleted the lock file, the files of
+ * these names are another process's.
+ */
 static void remove_files(uint16_t number, int lock)
 {
     char name[16];
+    char socket[16];
 
-    socket_name(number, name, sizeof(name));
-    (void)unlinkat(folder_fd, name, 0);
     lock_name(number, name, sizeof(name));
-    (void)unlinkat(folder_fd, name, 0);
+    socket_name(number, socket, sizeof(socket));
+    if (is_named(lock, name)) {
+        (void)unlinkat(folder_fd, socket, 0);
+        (void)unlinkat(folder_fd, name, 0);
+    }
     (void)close(lock);
 }
 
-/* Removes what killed processes have left behind. */
+/* Removes what killed processes have left behind, unless another process does so. */
 static void sweep(void)
 {
     const int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -141,26 +163,95 @@ static void sweep(void)
             (void)close(fd);
         return;
     }
-    for (const struct dirent *entry = readdir(opened); entry != NULL; entry = readdir(opened)) {
+    const bool is_alone = !flock(fd, LOCK_EX | LOCK_NB); /* two shared locks would not exclude each other */
+    for (const struct dirent *entry = readdir(opened); is_alone && entry != NULL; entry = readdir(opened)) {
         char *end;
         const unsigned long number = strtoul(entry->d_name, &end, 10);
 
         if (end == entry->d_name || strcmp(end, ".lock") != 0 || number > UINT16_MAX)
             continue;
-        const int lock = take_lock((uint16_t)number);
-        if (lock >= 0)
+        const int lock = openat(folder_fd, entry->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        if (lock >= 0 && !flock(lock, LOCK_SH | LOCK_NB))
             remove_files((uint16_t)number, lock);
+        else if (lock >= 0)
+            (void)close(lock);
     }
     (void)closedir(opened);
 }
 
+static void address_of(uint16_t number, struct sockaddr_un *address)
+{
+    /* By the folder's descriptor: a path may be too long for a socket address. */
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    (void)snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/%u", folder_fd, (unsigned int)number);
+}
+
+static void ready(uint64_t watch);
+
+/* Listens at a port whose lock is held, instead of at its former socket if it has one. Returns 0 or an errno value. */
+static int open_socket(struct port *port)
+{
+    struct sockaddr_un address;
+    uint64_t watch;
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return errno;
+    address_of(port->number, &address);
+    (void)unlink(address.sun_path); /* of a killed process: the lock is ours */
+    const int error = bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG) ? errno :
+        lb_watch_add(fd, ready, &watch);
+    if (error) {
+        (void)close(fd);
+        return error;
+    }
+    if (port->socket >= 0) {
+        lb_watch_remove(port->socket);
+        (void)close(port->socket);
+    }
+    port->socket = fd;
+    port->watch = watch;
+    return 0;
+}
+
+/* The ports of the process get files in a new folder, except those that another process has taken there. */
+static void publish_ports(void)
+{
+    for (struct port *port = ports; port != NULL; port = port->next) {
+        const int lock = take_lock(port->number);
+
+        if (lock < 0)
+            continue;
+        (void)close(port->lock);
+        port->lock = lock;
+        if (port->socket >= 0)
+            (void)open_socket(port);
+    }
+}
+
+/* Whether the path still leads to the opened folder. */
+static bool is_current(void)
+{
+    struct stat opened;
+    struct stat named;
+
+    return !fstat(folder_fd, &opened) && !lstat(folder_path, &named) && is_same(&opened, &named);
+}
+
 static bool have_folder(void)
 {
-    if (!folder_tried) {
-        folder_tried = true;
-        folder_fd = open_folder();
+    if (folder_tried && (folder_fd < 0 || is_current()))
+        return folder_fd >= 0;
+    if (!folder_tried)
+        folder_path = choose_folder();
+    folder_tried = true;
+    const int fd = folder_path != NULL ? open_private(folder_path) : -1;
+    if (fd >= 0) {
         if (folder_fd >= 0)
-            sweep();
+            (void)close(folder_fd);
+        folder_fd = fd;
+        sweep();
+        publish_ports();
     }
     return folder_fd >= 0;
 }
@@ -250,37 +341,16 @@ static void ready(uint64_t watch)
     pthread_mutex_unlock(&cm_lock);
 }
 
-static void address_of(uint16_t number, struct sockaddr_un *address)
-{
-    /* By the folder's descriptor: a path may be too long for a socket address. */
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    (void)snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/%u", folder_fd, (unsigned int)number);
-}
-
 int cm_port_listen(uint16_t number, void (*connected)(int socket))
 {
     struct port *port = *find(number);
-    struct sockaddr_un address;
-    int error;
 
+    (void)have_folder();
     if (port == NULL || port->socket >= 0)
         return 0; /* no folder; or the process listens at this port of another address already */
-    error = lb_watch_start();
-    if (error)
-        return error;
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return errno;
-    address_of(number, &address);
-    (void)unlink(address.sun_path); /* of a killed process: the lock is ours */
+    const int error = lb_watch_start();
     port->connected = connected;
-    error = bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG) ? errno :
-        lb_watch_add(fd, ready, &port->watch);
-    if (error)
-        (void)close(fd);
-    else
-        port->socket = fd;
-    return error;
+    return error ? error : open_socket(port);
 }
 
 int cm_port_connect(uint16_t number)

@@ -129,6 +129,7 @@ int main(int argc, char **argv)
     count += run_list(proxy_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);
+    count += run_list(edge_tests, filter);
     if (!test_between_processes())
         count += run_list(speed_tests, filter);
     if (count == 0 && !test_between_processes()) { /* which leaves out some */

@@ -53,6 +53,7 @@ extern const struct test speed_tests[];
 /* test_process.c, test_kill.c: this program as the other process of a test. */
 extern const struct test process_tests[];
 extern const struct test kill_tests[];
+extern const struct test edge_tests[];
 #define PROCESS_PEER "--peer"
 #define PROCESS_BINDER "--binder"
 #define PROCESS_CONNECTOR "--connector"
