@@ -26,7 +26,11 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
     private final Map<RaftPeerId, RdmaProxy> latest;
 
     RdmaProxyMap(final String name, final RaftProperties properties, final NodeSource nodes) {
-        this(name, new Connector(nodes, new Reconnection(properties), new ConcurrentHashMap<>()));
+        this(name, new Reconnection(properties), nodes);
+    }
+
+    RdmaProxyMap(final String name, final Reconnection reconnection, final NodeSource nodes) {
+        this(name, new Connector(nodes, reconnection, new ConcurrentHashMap<>()));
     }
 
     private RdmaProxyMap(final String name, final Connector connector) {

@@ -56,7 +56,8 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     }
 
     private RdmaServerRpc(final RaftServer server, final RpcType type, final ServerNode node) {
-        super(server::getId, id -> new RdmaProxyMap(id.toString(), server.getProperties(), peer -> node.open()));
+        super(server::getId,
+            id -> new RdmaProxyMap(id.toString(), Reconnection.ofServers(server.getProperties()), peer -> node.open()));
         this.server = server;
         this.type = type;
         this.node = node;

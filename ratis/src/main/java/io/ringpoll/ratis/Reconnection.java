@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,16 @@ final class Reconnection {
     Reconnection(final RaftProperties properties) {
         this(RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.NANOSECONDS),
             RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.NANOSECONDS));
+    }
+
+    /**
+     * The delays between servers: at most the engine's interval of heartbeats, so that a server that starts is reached before it
+     * becomes a candidate.
+     */
+    static Reconnection ofServers(final RaftProperties properties) {
+        return new Reconnection(RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.NANOSECONDS),
+            Math.min(RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.NANOSECONDS),
+                RaftServerConfigKeys.Rpc.timeoutMin(properties).toLong(TimeUnit.NANOSECONDS) / 2));
     }
 
     Reconnection(final long minNs, final long maxNs) {

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -44,6 +46,19 @@ class ReconnectionTest {
     void shouldNotAffectOtherPeers() {
         reconnection.onFailure(PEER, 0, REASON);
         assertDoesNotThrow(() -> reconnection.check(RaftPeerId.valueOf("s2"), 0));
+    }
+
+    @Test
+    void shouldReachAServerAgainWithinTheHeartbeatsOfALeader() {
+        final RaftProperties properties = new RaftProperties();
+        final Reconnection ofServers = Reconnection.ofServers(properties);
+        final long heartbeatNs = RaftServerConfigKeys.Rpc.timeoutMin(properties).toLong(TimeUnit.NANOSECONDS) / 2;
+        for (int i = 0; i < 30; i++) {
+            ofServers.onFailure(PEER, 0, REASON);
+            assertThrows(ConnectException.class, () -> ofServers.check(PEER, 0));
+            assertDoesNotThrow(() -> ofServers.check(PEER, heartbeatNs));
+        }
+        assertThrows(ConnectException.class, () -> ofServers.check(PEER, heartbeatNs - 1));
     }
 
     @Test
