@@ -162,10 +162,10 @@ static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
 
     struct lb_wire_record *record = lb_wire_at(consumer->ring, consumed);
 
+    __builtin_prefetch(record + 1); /* its payload: the two lines come together, not one after the other */
     const uint32_t size = atomic_load_explicit(lb_wire_size(record), memory_order_acquire);
     if (size == 0)
         return false;
-    __builtin_prefetch(record + 1); /* its payload */
     __builtin_prefetch(lb_wire_at(consumer->ring, consumed + size)); /* the next look is there */
     return true;
 }
