@@ -52,8 +52,8 @@ public interface ConnectionListener {
      *
      * @param connection of the operation
      * @param tag        of the operation, as the user has passed it
-     * @param status     {@link io.ringpoll.verbs.WcStatus#SUCCESS}, or the status with which the connection ends; {@link
-     *                   io.ringpoll.verbs.WcStatus#WR_FLUSH_ERR} if it is unknown whether the operation was executed
+     * @param status     {@link io.ringpoll.completion.WcStatus#SUCCESS}, or the status with which the connection ends; {@link
+     *                   io.ringpoll.completion.WcStatus#WR_FLUSH_ERR} if it is unknown whether the operation was executed
      * @throws Exception passed to the error handler of the set
      */
     default void onOperationCompleted(final MessageConnection connection, final long tag, final int status) throws Exception {

@@ -1,14 +1,14 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;

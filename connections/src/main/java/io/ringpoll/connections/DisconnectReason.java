@@ -1,6 +1,6 @@
 package io.ringpoll.connections;
 
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.WcStatus;
 
 /**
  * The reason for the end of a connection.

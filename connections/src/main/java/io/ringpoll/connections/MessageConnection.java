@@ -1,5 +1,8 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
@@ -7,9 +10,6 @@ import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

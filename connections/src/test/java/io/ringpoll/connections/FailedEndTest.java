@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -12,7 +13,6 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcStatus;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -2,6 +2,9 @@ package io.ringpoll.connections;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -11,9 +14,6 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;

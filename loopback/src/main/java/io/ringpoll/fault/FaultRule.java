@@ -1,7 +1,7 @@
 package io.ringpoll.fault;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.os.Errno;
-import io.ringpoll.verbs.WcStatus;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;

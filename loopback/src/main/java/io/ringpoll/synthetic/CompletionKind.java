@@ -1,7 +1,7 @@
 package io.ringpoll.synthetic;
 
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 
 /**
  * The fields of a synthetic completion except its {@code wr_id}.

@@ -1,5 +1,7 @@
 package io.ringpoll.synthetic;
 
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.device.Device;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.binding.Libraries;
@@ -9,8 +11,6 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
-import io.ringpoll.verbs.VerbsContext;
-import io.ringpoll.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;

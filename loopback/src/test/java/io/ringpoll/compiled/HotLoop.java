@@ -1,5 +1,6 @@
 package io.ringpoll.compiled;
 
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LegacyCompletion;
@@ -11,7 +12,6 @@ import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import io.ringpoll.testing.CompiledCode;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcStatus;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

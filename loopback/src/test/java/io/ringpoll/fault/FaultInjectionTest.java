@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -17,8 +19,6 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.lang.foreign.MemoryLayout;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.os.Errno;
-import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

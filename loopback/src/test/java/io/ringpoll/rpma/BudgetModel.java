@@ -2,11 +2,11 @@ package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.testing.Completions;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.SplittableRandom;

@@ -3,12 +3,12 @@ package io.ringpoll.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.AsyncEventType;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.RawAddress;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.AsyncEventType;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;

@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.internal.os.MachineMemory;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -2,18 +2,18 @@ package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.AsyncEventType;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.QueuePairAttachments;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.NullArguments;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.AsyncEventType;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.QueuePairAttachments;
-import io.ringpoll.verbs.VerbsCompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;

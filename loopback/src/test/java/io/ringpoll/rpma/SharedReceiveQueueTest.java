@@ -3,12 +3,12 @@ package io.ringpoll.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;

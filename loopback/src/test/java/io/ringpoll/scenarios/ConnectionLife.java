@@ -3,6 +3,9 @@ package io.ringpoll.scenarios;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -16,9 +19,6 @@ import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.Completions;
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.VerbsCompletionQueue;
-import io.ringpoll.verbs.WcOpcode;
 import java.util.Optional;
 
 /** The whole life of a connection on one thread, from the device to the last event, with one of its native calls failing. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Peer;
@@ -14,7 +15,6 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.VerbsException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;

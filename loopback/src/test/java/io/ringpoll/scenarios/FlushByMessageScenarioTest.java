@@ -3,6 +3,7 @@ package io.ringpoll.scenarios;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -16,7 +17,6 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.PersistentFile;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcOpcode;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;

@@ -3,6 +3,8 @@ package io.ringpoll.scenarios;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -14,8 +16,6 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package io.ringpoll.scenarios;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.os.DescriptorPoll;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
@@ -17,7 +18,6 @@ import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcOpcode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

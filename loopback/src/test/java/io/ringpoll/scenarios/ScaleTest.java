@@ -3,6 +3,7 @@ package io.ringpoll.scenarios;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -15,7 +16,6 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcOpcode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

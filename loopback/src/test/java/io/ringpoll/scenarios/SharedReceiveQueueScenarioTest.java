@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -17,7 +18,6 @@ import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WcOpcode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.ringpoll.rpma;
 import static io.ringpoll.rpma.Posts.addressOf;
 import static io.ringpoll.rpma.Posts.checkPost;
 
+import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
-import io.ringpoll.verbs.AsyncEvent;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import java.util.Optional;
@@ -22,7 +22,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * queue do not wait for each other. Posts of several threads to the same queue are serialised in an unspecified order: fast if
  * one thread posts, at the cost of a handshake with all threads if another one takes over, and by a spin lock if they alternate
  * often. A post allocates nothing and returns false if the queue has no room, or the completion queue may have none for its
- * completion ({@link io.ringpoll.verbs.CompletionBudget}); posted requests complete in the order they were posted.
+ * completion ({@link io.ringpoll.completion.CompletionBudget}); posted requests complete in the order they were posted.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>

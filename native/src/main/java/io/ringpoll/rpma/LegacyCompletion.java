@@ -1,10 +1,10 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import java.lang.foreign.Arena;
 import org.agrona.concurrent.UnsafeBuffer;
 

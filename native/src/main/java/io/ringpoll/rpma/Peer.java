@@ -1,10 +1,10 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.os.BlockingCalls;
 import io.ringpoll.os.WaitInterruptedException;
-import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;

@@ -1,9 +1,9 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.os.Errno;
-import io.ringpoll.verbs.CompletionBudget;
 import java.util.Objects;
 
 /** Common parts of posts: their reservation in the budget, and the meaning of results: accepted, no room, or a failure. */

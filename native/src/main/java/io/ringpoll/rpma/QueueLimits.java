@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.verbs.DeviceAttributes;
+import io.ringpoll.completion.DeviceAttributes;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.function.IntFunction;

@@ -1,5 +1,10 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
@@ -15,11 +20,6 @@ import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.os.WaitInterruptedException;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsCompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.util.Objects;
@@ -280,7 +280,8 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
 
     /**
      * The verbs queue below this one: for polls straight through the device's function, and for events in its
-     * {@link io.ringpoll.verbs.CompletionChannel}, acknowledged in bulk. Both queues hold the same completions; poll one of them.
+     * {@link io.ringpoll.completion.CompletionChannel}, acknowledged in bulk. Both queues hold the same completions; poll one of
+     * them.
      *
      * @return to be closed before the queue's owner
      * @throws IllegalStateException         if the queue's owner is closed

@@ -2,11 +2,11 @@ package io.ringpoll.rpma;
 
 import static io.ringpoll.rpma.Posts.checkLength;
 
+import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
-import io.ringpoll.verbs.CompletionBudget;
 import java.util.Optional;
 
 /**
@@ -64,7 +64,7 @@ public final class SharedReceiveQueue extends RpmaObject {
 
     /**
      * The receive CQ, if {@link SharedReceiveQueueConfig#rcqSize(int)} requested one: the receives of all connections complete
-     * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} identifies the connection. Completions of a closed
+     * here; {@link io.ringpoll.completion.WorkCompletion#queuePairNumber()} identifies the connection. Completions of a closed
      * connection can still be polled. A device that still delivers a message after the connection's queue pair has failed may
      * lose that message's receive: there, disconnect, await the event {@code QP_LAST_WQE_REACHED} and close.
      *

@@ -2,10 +2,10 @@ package io.ringpoll.testing;
 
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;

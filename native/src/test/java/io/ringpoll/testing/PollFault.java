@@ -1,7 +1,7 @@
 package io.ringpoll.testing;
 
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.internal.access.VerbsAccess;
-import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;

@@ -1,8 +1,8 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.RecordSource;
-import io.ringpoll.verbs.IbvWc;
 import org.agrona.UnsafeApi;
 
 /**

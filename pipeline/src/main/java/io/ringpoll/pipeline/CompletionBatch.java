@@ -1,9 +1,9 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordSource;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
 
 /**
  * The published completions of a handler's paths at one moment, read in place.

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.WorkCompletion;
 
 /**
  * A user's handler for the completions of one or more paths, called with one completion at a time.

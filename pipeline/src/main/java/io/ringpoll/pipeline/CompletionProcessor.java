@@ -5,9 +5,9 @@ import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
 import com.lmax.disruptor.TimeoutException;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.internal.poller.MemoryFault;
 import io.ringpoll.internal.poller.PollerCounterSet;
-import io.ringpoll.verbs.CompletionPath;
 import java.util.Set;
 
 /**

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.internal.os.OwnedMemory;
-import io.ringpoll.verbs.IbvWc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;

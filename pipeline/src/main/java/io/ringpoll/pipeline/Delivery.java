@@ -1,12 +1,12 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.PathFilter;
 import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.IbvWc;
 import java.util.EnumSet;
 import java.util.Set;
 import org.agrona.UnsafeApi;

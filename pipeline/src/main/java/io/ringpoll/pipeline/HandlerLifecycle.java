@@ -39,7 +39,7 @@ public interface HandlerLifecycle {
      * Called on handlers of the error path when a completion queue has failed and left the round, after the queue's earlier
      * completions.
      *
-     * @param queueIndex as {@link io.ringpoll.verbs.WorkCompletion#queueIndex()} of its completions
+     * @param queueIndex as {@link io.ringpoll.completion.WorkCompletion#queueIndex()} of its completions
      * @param queueName  for messages
      * @param code       the negative result of the poll, or the reported code
      * @throws Exception passed to the handler's {@link FailurePolicy}
@@ -50,11 +50,11 @@ public interface HandlerLifecycle {
     /**
      * As {@link #onQueueFault(int, String, int)}, with the attachment of the queue; calls that method unless it is overridden.
      *
-     * @param queueIndex as {@link io.ringpoll.verbs.WorkCompletion#queueIndex()} of its completions
+     * @param queueIndex as {@link io.ringpoll.completion.WorkCompletion#queueIndex()} of its completions
      * @param queueName  for messages
      * @param code       the negative result of the poll, or the reported code
-     * @param attachment as given when the queue was added, also if it is a {@link io.ringpoll.verbs.QueuePairAttachments}; null
-     *     if none was
+     * @param attachment as given when the queue was added, also if it is a {@link io.ringpoll.completion.QueuePairAttachments};
+     *     null if none was
      * @throws Exception passed to the handler's {@link FailurePolicy}
      */
     default void onQueueFault(final int queueIndex, final String queueName, final int code, final Object attachment)

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;

@@ -2,9 +2,9 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordSource;
-import io.ringpoll.verbs.WorkCompletion;
 
 /**
  * Controls the slots of one handler.

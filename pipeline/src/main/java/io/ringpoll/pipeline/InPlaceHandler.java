@@ -1,8 +1,8 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.poller.PollerCounterSet;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.Set;
 
 /**

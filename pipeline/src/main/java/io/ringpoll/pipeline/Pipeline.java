@@ -1,5 +1,8 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.AsyncEvents;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.counters.Counters;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.counters.CountersFile;
@@ -12,9 +15,6 @@ import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.PollerLoop;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.PollerCounters;
-import io.ringpoll.verbs.AsyncEvents;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsContext;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -131,9 +131,9 @@ public final class Pipeline implements AutoCloseable {
      * not given to another queue before.
      *
      * @param queue      polled by this pipeline only
-     * @param attachment such as the user's connection: {@link io.ringpoll.verbs.WorkCompletion#attachment()} returns it for each
-     *     completion of the queue; for the queue of a shared receive queue a {@link io.ringpoll.verbs.QueuePairAttachments}; null
-     *     for none
+     * @param attachment such as the user's connection: {@link io.ringpoll.completion.WorkCompletion#attachment()} returns it for
+     *     each completion of the queue; for the queue of a shared receive queue a {@link
+     *     io.ringpoll.completion.QueuePairAttachments}; null for none
      * @return the index that its completions carry; it is reused after 65,535 other additions
      * @throws IllegalStateException if this or another pipeline already polls the queue or a view of it, there are too many, the
      *     poller makes no duty cycles, or the pipeline has halted or been closed; the message states the reason

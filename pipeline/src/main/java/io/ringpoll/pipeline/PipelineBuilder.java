@@ -1,8 +1,8 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;

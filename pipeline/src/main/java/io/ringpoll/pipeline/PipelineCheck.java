@@ -1,9 +1,9 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.internal.poller.PollerLoop;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.WorkCompletion;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;

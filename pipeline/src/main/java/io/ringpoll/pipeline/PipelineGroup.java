@@ -1,8 +1,8 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.os.Deadline;
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

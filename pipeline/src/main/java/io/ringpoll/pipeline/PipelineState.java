@@ -18,9 +18,9 @@ package io.ringpoll.pipeline;
  *   <caption>Calls by state</caption>
  *   <tr><th>Call</th><th>STARTING</th><th>RUNNING</th><th>HALTED</th><th>STOPPING</th><th>CLOSED</th></tr>
  *   <tr><td>{@link Pipeline#addQueue}</td><td>added</td><td>added</td><td>refused</td><td>refused</td><td>refused</td></tr>
- *   <tr><td>{@link Pipeline#removeQueue(io.ringpoll.verbs.CompletionQueue)}</td><td>removed</td><td>removed</td>
+ *   <tr><td>{@link Pipeline#removeQueue(io.ringpoll.completion.CompletionQueue)}</td><td>removed</td><td>removed</td>
  *     <td>removed</td><td>removed</td><td>removed</td></tr>
- *   <tr><td>{@link Pipeline#removeQueue(io.ringpoll.verbs.CompletionQueue, long)}</td><td>removed, waits</td>
+ *   <tr><td>{@link Pipeline#removeQueue(io.ringpoll.completion.CompletionQueue, long)}</td><td>removed, waits</td>
  *     <td>removed, waits</td><td>removed, false unless handled</td><td>removed, waits</td><td>removed, true if handled</td></tr>
  *   <tr><td>{@link Pipeline#reportQueueFault}</td><td>published</td><td>published</td><td>no effect</td><td>no effect</td>
  *     <td>no effect</td></tr>

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.internal.poller.PollerCounterSet;
-import io.ringpoll.verbs.CompletionPath;
 import java.util.List;
 import java.util.Set;
 import org.agrona.concurrent.SystemNanoClock;

@@ -1,10 +1,10 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordSource;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
 import org.agrona.UnsafeApi;
 
 /**

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.WorkCompletion;
 
 /**
  * Controls when the slots of a handler may be reused: before the end of its batch, or later.

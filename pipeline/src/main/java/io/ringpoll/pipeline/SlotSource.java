@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.internal.verbs.RecordSource;
-import io.ringpoll.verbs.IbvWc;
 import java.util.function.LongSupplier;
 
 /**

@@ -1,11 +1,11 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.poller.QueueRegistry;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordSource;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
 

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.counters.CountersSnapshot;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;

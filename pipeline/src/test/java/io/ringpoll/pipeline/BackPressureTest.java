@@ -3,8 +3,8 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.poller.SyntheticQueue;
-import io.ringpoll.verbs.CompletionPath;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.Map;

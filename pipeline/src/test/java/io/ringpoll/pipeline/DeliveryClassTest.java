@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.poller.SyntheticQueue;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

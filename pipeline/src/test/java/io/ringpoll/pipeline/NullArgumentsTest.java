@@ -2,10 +2,10 @@ package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.testing.NullArguments;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;

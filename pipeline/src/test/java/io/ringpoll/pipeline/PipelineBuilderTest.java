@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lmax.disruptor.BusySpinWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionPath;
 import java.util.List;
 import java.util.Set;
 import org.agrona.concurrent.BusySpinIdleStrategy;

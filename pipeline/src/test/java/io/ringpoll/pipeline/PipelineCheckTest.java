@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lmax.disruptor.BusySpinWaitStrategy;
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lmax.disruptor.BusySpinWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionPath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -12,11 +12,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.poller.SyntheticQueue;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;

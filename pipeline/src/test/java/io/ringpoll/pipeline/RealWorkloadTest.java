@@ -3,14 +3,14 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.AsyncEvents;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.AsyncEvents;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
 

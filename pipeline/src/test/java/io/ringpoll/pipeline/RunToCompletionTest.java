@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lmax.disruptor.BusySpinWaitStrategy;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

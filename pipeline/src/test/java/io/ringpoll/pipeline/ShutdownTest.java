@@ -3,9 +3,9 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.testing.JavaProcess;
-import io.ringpoll.verbs.WorkCompletion;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

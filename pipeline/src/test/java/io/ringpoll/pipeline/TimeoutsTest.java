@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

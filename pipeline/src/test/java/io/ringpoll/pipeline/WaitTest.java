@@ -3,12 +3,12 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.counters.CountersSnapshot;
 import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.BackoffIdleStrategy;

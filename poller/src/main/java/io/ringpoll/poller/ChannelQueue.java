@@ -1,12 +1,12 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.VerbsCompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 
 /** A completion queue of libibverbs with its completion channel. */
 final class ChannelQueue implements NotifyingQueue, CountedQueue {

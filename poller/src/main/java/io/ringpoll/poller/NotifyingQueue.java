@@ -1,8 +1,8 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import java.util.Objects;
 
 /**

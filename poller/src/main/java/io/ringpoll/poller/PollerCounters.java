@@ -1,6 +1,6 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.WcStatus;
 
 /**
  * The counters of a poller, that any thread may read.

@@ -1,6 +1,6 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 
 /**
  * A record that reports the failure of a completion queue on the error path, in order with the completions.

@@ -1,9 +1,9 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletions;
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletions;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.agrona.concurrent.UnsafeBuffer;
 

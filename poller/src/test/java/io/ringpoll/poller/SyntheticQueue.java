@@ -1,11 +1,11 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletions;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletions;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**

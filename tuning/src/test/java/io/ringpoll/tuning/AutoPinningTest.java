@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.tuning.topology.Topology;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.pipeline.CompletionHandler;
@@ -12,7 +13,6 @@ import io.ringpoll.pipeline.Pinning;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.SlotControl;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.verbs.WorkCompletion;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;

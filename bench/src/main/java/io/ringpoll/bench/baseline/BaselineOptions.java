@@ -1,6 +1,6 @@
 package io.ringpoll.bench.baseline;
 
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import java.util.List;
 import java.util.Set;
 

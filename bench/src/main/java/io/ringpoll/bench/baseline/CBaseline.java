@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.verbs.VerbsContext;
-import io.ringpoll.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;

@@ -3,8 +3,8 @@ package io.ringpoll.bench.baseline;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeoutException;

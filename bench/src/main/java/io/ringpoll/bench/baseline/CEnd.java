@@ -2,8 +2,8 @@ package io.ringpoll.bench.baseline;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.HdrHistogram.Histogram;

@@ -1,9 +1,9 @@
 package io.ringpoll.bench.baseline;
 
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.verbs.VerbsContext;
-import io.ringpoll.verbs.VerbsException;
 
 /**
  * Two queues of a device, one of librpma and one of verbs, that C or a bare handle polls, without the checks of the binding.

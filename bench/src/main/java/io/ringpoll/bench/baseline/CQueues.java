@@ -1,9 +1,9 @@
 package io.ringpoll.bench.baseline;
 
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.verbs.VerbsContext;
-import io.ringpoll.verbs.VerbsException;
 
 /**
  * Completion queues of librpma for baselines that poll more than their own queue.

@@ -1,5 +1,7 @@
 package io.ringpoll.bench.echo;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.device.Device;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
@@ -13,8 +15,6 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import io.aeron.ExclusivePublication;
 import io.aeron.Image;
 import io.aeron.logbuffer.BufferClaim;
 import io.aeron.logbuffer.FragmentHandler;
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 
 /**
  * Aeron IPC with one message for all completions of a poll: as {@link AeronHandOff}, but the header of 32 bytes and the claim are

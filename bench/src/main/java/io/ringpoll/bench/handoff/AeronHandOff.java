@@ -4,7 +4,7 @@ import io.aeron.ExclusivePublication;
 import io.aeron.Image;
 import io.aeron.logbuffer.BufferClaim;
 import io.aeron.logbuffer.FragmentHandler;
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import org.agrona.MutableDirectBuffer;
 
 /**

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.handoff;
 
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 

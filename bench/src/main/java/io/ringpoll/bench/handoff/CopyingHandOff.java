@@ -1,12 +1,12 @@
 package io.ringpoll.bench.handoff;
 
 import com.lmax.disruptor.Sequence;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.os.ThreadAffinity;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.IdleStrategy;

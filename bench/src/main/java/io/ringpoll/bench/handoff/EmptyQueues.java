@@ -1,11 +1,11 @@
 package io.ringpoll.bench.handoff;
 
 import io.ringpoll.bench.baseline.CQueues;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package io.ringpoll.bench.handoff;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsContext;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.handoff;
 
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import org.agrona.UnsafeApi;
 
 /**

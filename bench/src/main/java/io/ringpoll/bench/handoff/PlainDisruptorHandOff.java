@@ -9,8 +9,8 @@ import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.SleepingWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.verbs.IbvWc;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.handoff;
 
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import java.util.function.IntFunction;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.MessageHandler;

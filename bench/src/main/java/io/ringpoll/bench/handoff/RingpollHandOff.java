@@ -1,13 +1,13 @@
 package io.ringpoll.bench.handoff;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.BatchHandler;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -2,10 +2,10 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.Work;
 import io.ringpoll.bench.link.LinkedPair;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.synthetic.Schedule;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.HdrHistogram.Histogram;

@@ -3,10 +3,10 @@ package io.ringpoll.bench.latency;
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.link.Link;
 import io.ringpoll.bench.link.LinkEnd;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WorkCompletion;
 import org.HdrHistogram.Histogram;
 
 /**

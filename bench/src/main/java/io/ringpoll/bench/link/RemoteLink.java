@@ -1,5 +1,7 @@
 package io.ringpoll.bench.link;
 
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.rpma.CompletionFlag;
@@ -9,8 +11,6 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,6 +1,9 @@
 package io.ringpoll.bench.link;
 
 import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import io.ringpoll.pipeline.Pipeline;
@@ -11,9 +14,6 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WorkCompletion;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,7 @@
 package io.ringpoll.bench.micro;
 
 import io.ringpoll.bench.micro.FlyweightBenchmark.Reading;
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import org.agrona.UnsafeApi;
 
 /** A work completion as an ordinary object. Copied by address, without checks. */

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.micro;
 
 import io.ringpoll.bench.handoff.Mixes;
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.poller.CompletionPoller;
@@ -12,7 +13,6 @@ import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.IbvWc;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;

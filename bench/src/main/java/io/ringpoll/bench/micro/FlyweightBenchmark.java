@@ -1,11 +1,11 @@
 package io.ringpoll.bench.micro;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.verbs.RecordAddress;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ringpoll.bench.baseline.CQueue;
 import io.ringpoll.bench.handoff.Mixes;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.binding.Libraries;
@@ -15,8 +17,6 @@ import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.VerbsCompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;

@@ -1,12 +1,12 @@
 package io.ringpoll.bench.micro;
 
 import io.ringpoll.bench.link.LinkedPair;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;

@@ -3,10 +3,10 @@ package io.ringpoll.bench.throughput;
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.bench.link.RemoteLink;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

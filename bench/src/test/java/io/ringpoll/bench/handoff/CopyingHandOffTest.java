@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.measure.Timing;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.CompletionBatch;
@@ -12,7 +13,6 @@ import io.ringpoll.synthetic.CompletionKind;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.WcStatus;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -1,10 +1,10 @@
 package io.ringpoll.cli.options;
 
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.os.OsException;
 import io.ringpoll.pipeline.PipelineStartException;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.VerbsException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.TimeoutException;

@@ -1,5 +1,7 @@
 package io.ringpoll.cli.tuning;
 
+import io.ringpoll.completion.DeviceAttributes;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.tuning.doctor.CheckResult;
 import io.ringpoll.internal.tuning.doctor.Doctor;
@@ -7,8 +9,6 @@ import io.ringpoll.internal.tuning.doctor.Examined;
 import io.ringpoll.internal.tuning.doctor.Jvm;
 import io.ringpoll.internal.tuning.doctor.Verdict;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
-import io.ringpoll.verbs.DeviceAttributes;
-import io.ringpoll.verbs.VerbsException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;

@@ -27,7 +27,7 @@ final class JavaExamples {
         import io.ringpoll.poller.*;
         import io.ringpoll.rpma.*;
         import io.ringpoll.tuning.AutoPinning;
-        import io.ringpoll.verbs.*;
+        import io.ringpoll.completion.*;
         import java.nio.file.Path;
         import java.util.*;
         import java.util.concurrent.*;

@@ -1,14 +1,14 @@
 package io.ringpoll.internal.access;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.StructAccess;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsCompletionQueue;
-import io.ringpoll.verbs.VerbsContext;
 import java.lang.invoke.MethodHandles;
 
-/** Wraps C structs, by their addresses, in objects of {@link io.ringpoll.verbs}. Thread-safe. */
+/** Wraps C structs, by their addresses, in objects of {@link io.ringpoll.completion}. Thread-safe. */
 public final class VerbsAccess {
     private static final StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> ACCESS = find();
 

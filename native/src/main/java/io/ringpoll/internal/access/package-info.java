@@ -1,2 +1,2 @@
-/** Makes objects of {@link io.ringpoll.verbs} for structs that C has made. */
+/** Makes objects of {@link io.ringpoll.completion} for structs that C has made. */
 package io.ringpoll.internal.access;

@@ -1,8 +1,8 @@
 package io.ringpoll.internal.verbs;
 
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,9 +1,9 @@
 package io.ringpoll.internal.verbs;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import java.nio.ByteOrder;
 import java.util.Set;
 import org.agrona.UnsafeApi;

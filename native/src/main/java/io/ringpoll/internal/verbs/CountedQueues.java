@@ -28,7 +28,7 @@ public final class CountedQueues {
     /**
      * The poll of a queue.
      *
-     * @param queue any {@link io.ringpoll.verbs.CompletionQueue}
+     * @param queue any {@link io.ringpoll.completion.CompletionQueue}
      * @return an instance for one thread; null if the queue updates its budget itself
      */
     public static CountedQueue of(final Object queue) {

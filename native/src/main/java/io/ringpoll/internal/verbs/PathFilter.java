@@ -46,7 +46,7 @@ public final class PathFilter {
     /**
      * Whether a completion takes one of the paths.
      *
-     * @param statusAndOpcode the 8 bytes at {@link io.ringpoll.verbs.IbvWc#STATUS_OFFSET}, in native byte order
+     * @param statusAndOpcode the 8 bytes at {@link io.ringpoll.completion.IbvWc#STATUS_OFFSET}, in native byte order
      * @return the same as for its {@link CompletionPaths#bit}
      */
     public boolean accepts(final long statusAndOpcode) {

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

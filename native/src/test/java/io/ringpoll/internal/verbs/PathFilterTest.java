@@ -2,10 +2,10 @@ package io.ringpoll.internal.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import java.util.EnumSet;
 import java.util.Set;
 import org.agrona.BufferUtil;

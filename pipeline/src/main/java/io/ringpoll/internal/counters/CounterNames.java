@@ -1,11 +1,11 @@
 package io.ringpoll.internal.counters;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.counters.Counter;
 import io.ringpoll.counters.Counter.Kind;
 import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.counters.CountersSnapshot.RecordedCounter;
 import io.ringpoll.internal.poller.CounterType;
-import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

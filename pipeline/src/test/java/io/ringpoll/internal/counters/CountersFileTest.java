@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.internal.os.ProcessOwner;
 import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.testing.JavaProcess;
 import io.ringpoll.testing.ProcessResources;
-import io.ringpoll.verbs.WcStatus;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;

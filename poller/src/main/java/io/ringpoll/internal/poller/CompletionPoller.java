@@ -1,11 +1,11 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.agrona.ErrorHandler;

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.IbvWc;
 import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.IbvWc;
 import org.agrona.MutableDirectBuffer;
 
 /** Writes the record of a {@link QueueFault}; polling thread only. */

@@ -1,11 +1,11 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletions;
 
 /**
  * A completion queue in a poller's round, with its index and state.

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.poller.PollerCounters;
-import io.ringpoll.verbs.WcStatus;
 import java.util.Objects;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;

@@ -1,6 +1,6 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.completion.CompletionQueue;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;

@@ -1,12 +1,12 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.AsyncEventType;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.AsyncEventType;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;

@@ -1,6 +1,6 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.completion.CompletionBudget;
 import java.util.Arrays;
 
 /**

@@ -1,10 +1,10 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;

@@ -1,12 +1,12 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.WorkCompletions;
 
 /** A completion queue that librpma polls, with the completion events of the same queue in libibverbs. */
 final class RpmaNotifyingQueue implements NotifyingQueue, CountedQueue {

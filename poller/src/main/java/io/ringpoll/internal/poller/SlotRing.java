@@ -7,8 +7,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * The ring as seen by the poller: slots are claimed in order, filled in place and published.
  *
  * <p>Owned by the polling thread, except {@link #isHalted()}, {@link #lastPublished()} and {@link #isPassed}. No call blocks,
- * allocates, or throws when the ring is full. A slot is one {@link io.ringpoll.verbs.IbvWc} record; claimed slots are contiguous
- * in memory.
+ * allocates, or throws when the ring is full. A slot is one {@link io.ringpoll.completion.IbvWc} record; claimed slots are
+ * contiguous in memory.
  */
 public interface SlotRing {
     /** Result of {@link #claim} when no slot is free. */

@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller.Outcome;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.testing.Allocation;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

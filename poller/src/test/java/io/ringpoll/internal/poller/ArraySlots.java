@@ -1,8 +1,8 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.verbs.RecordAddress;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 
 /**
  * A completion queue without records: a test determines the number of completions, or the fault, that a poll returns. Its polls

@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

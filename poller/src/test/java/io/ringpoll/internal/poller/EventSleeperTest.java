@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.testing.ProcessResources;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package io.ringpoll.internal.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;

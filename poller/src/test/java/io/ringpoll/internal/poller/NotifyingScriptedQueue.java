@@ -1,10 +1,10 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletions;
 
 /** A scripted queue that raises events in a {@link Fifo}, which queues may share like a channel. */
 final class NotifyingScriptedQueue implements NotifyingQueue {

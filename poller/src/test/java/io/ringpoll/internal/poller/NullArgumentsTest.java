@@ -2,11 +2,11 @@ package io.ringpoll.internal.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.testing.NullArguments;
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.function.UnaryOperator;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.IdleStrategy;

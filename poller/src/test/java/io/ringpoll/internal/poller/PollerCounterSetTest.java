@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.WcStatus;
 import java.util.HashMap;
 import java.util.Map;
 import org.agrona.concurrent.UnsafeBuffer;

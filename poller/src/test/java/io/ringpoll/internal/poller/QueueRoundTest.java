@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

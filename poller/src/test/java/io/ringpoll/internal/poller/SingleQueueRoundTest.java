@@ -2,11 +2,11 @@ package io.ringpoll.internal.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.LongStream;

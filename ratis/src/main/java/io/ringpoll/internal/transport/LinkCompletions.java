@@ -1,9 +1,9 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 
 /** Handles the completions of the connections' queues, on the threads of a {@link NodePoller}. */

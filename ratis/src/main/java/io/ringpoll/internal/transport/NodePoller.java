@@ -1,12 +1,12 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.poller.PollerCounters;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.WorkCompletions;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.util.concurrent.CompletableFuture;

@@ -1,9 +1,9 @@
 package io.ringpoll.verify.fuzz;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.WcStatus;
 import java.util.List;
 
 /**

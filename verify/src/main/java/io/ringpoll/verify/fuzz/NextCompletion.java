@@ -1,8 +1,8 @@
 package io.ringpoll.verify.fuzz;
 
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.rpma.Connection;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 
 /** Waits for completions one by one, in its own slot. Used by one thread. */

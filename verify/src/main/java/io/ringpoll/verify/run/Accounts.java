@@ -1,6 +1,6 @@
 package io.ringpoll.verify.run;
 
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

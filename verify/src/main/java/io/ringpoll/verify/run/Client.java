@@ -1,10 +1,10 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultRule;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.concurrent.IdleStrategy;

@@ -1,11 +1,11 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.UnsafeBuffer;
 

@@ -1,17 +1,17 @@
 package io.ringpoll.verify.run;
 
-import static io.ringpoll.verbs.CompletionPath.ERROR;
-import static io.ringpoll.verbs.CompletionPath.RECEIVE;
-import static io.ringpoll.verbs.CompletionPath.SEND_WRITE;
+import static io.ringpoll.completion.CompletionPath.ERROR;
+import static io.ringpoll.completion.CompletionPath.RECEIVE;
+import static io.ringpoll.completion.CompletionPath.SEND_WRITE;
 
+import io.ringpoll.completion.AsyncEvents;
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.device.Device;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.rpma.Peer;
-import io.ringpoll.verbs.AsyncEvents;
-import io.ringpoll.verbs.CompletionPath;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,6 +1,6 @@
 package io.ringpoll.verify.run;
 
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 
 /** The kinds of work requests of the workload. */
 enum OperationKind {

@@ -1,10 +1,10 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;

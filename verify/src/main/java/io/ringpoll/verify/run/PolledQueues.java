@@ -1,10 +1,10 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.AsyncEventType;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.AsyncEventType;
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;

@@ -3,7 +3,7 @@ package io.ringpoll.verify.run;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

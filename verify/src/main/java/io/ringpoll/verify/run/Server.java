@@ -1,5 +1,6 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.Connection;
@@ -8,7 +9,6 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.CompletionPath;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

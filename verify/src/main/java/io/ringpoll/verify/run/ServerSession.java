@@ -1,10 +1,10 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 

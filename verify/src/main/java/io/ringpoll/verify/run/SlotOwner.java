@@ -1,7 +1,7 @@
 package io.ringpoll.verify.run;
 
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 
 /**
  * The poster of work requests, one side of a connection, which is notified of their completions.

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**

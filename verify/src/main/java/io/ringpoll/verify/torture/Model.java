@@ -1,11 +1,11 @@
 package io.ringpoll.verify.torture;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultKind;
 import io.ringpoll.fault.FaultOperation;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.fault.FaultRule;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.List;
 import java.util.Queue;
 

@@ -1,10 +1,10 @@
 package io.ringpoll.verify.torture;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultKind;
 import io.ringpoll.fault.FaultOperation;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.fault.FaultRule;
-import io.ringpoll.verbs.WcStatus;
 import java.util.Optional;
 import java.util.SplittableRandom;
 

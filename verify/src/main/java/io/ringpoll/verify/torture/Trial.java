@@ -1,16 +1,16 @@
 package io.ringpoll.verify.torture;
 
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.AsyncEventType;
+import io.ringpoll.completion.AsyncEvents;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.rpma.Peer;
-import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.AsyncEventType;
-import io.ringpoll.verbs.AsyncEvents;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.EnumSet;
 import java.util.IdentityHashMap;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture;
 
+import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -7,7 +8,6 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.AsyncEvent;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;

@@ -3,6 +3,8 @@ package io.ringpoll.verify.device;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.CompletionFlag;
@@ -13,8 +15,6 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

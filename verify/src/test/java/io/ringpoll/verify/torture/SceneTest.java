@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultKind;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.fault.FaultRule;
-import io.ringpoll.verbs.WcStatus;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.HashSet;

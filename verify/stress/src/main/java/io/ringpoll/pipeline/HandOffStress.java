@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;

@@ -2,7 +2,7 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.completion.IbvWc;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jcstress.annotations.Actor;

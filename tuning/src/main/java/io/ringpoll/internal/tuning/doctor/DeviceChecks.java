@@ -10,10 +10,10 @@ import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
 import static io.ringpoll.internal.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 
+import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.RdmaDevice;
 import io.ringpoll.internal.tuning.topology.RdmaPort;
-import io.ringpoll.verbs.DeviceAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

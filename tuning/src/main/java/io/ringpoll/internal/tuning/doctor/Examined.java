@@ -1,5 +1,6 @@
 package io.ringpoll.internal.tuning.doctor;
 
+import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
 import io.ringpoll.internal.tuning.plan.PlanRequest;
 import io.ringpoll.internal.tuning.plan.Preparation;
@@ -8,7 +9,6 @@ import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.RdmaDevice;
 import io.ringpoll.internal.tuning.topology.Surroundings;
 import io.ringpoll.internal.tuning.topology.Topology;
-import io.ringpoll.verbs.DeviceAttributes;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;

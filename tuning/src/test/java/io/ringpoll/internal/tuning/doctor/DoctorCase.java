@@ -1,7 +1,7 @@
 package io.ringpoll.internal.tuning.doctor;
 
+import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.tuning.RecordedTree;
-import io.ringpoll.verbs.DeviceAttributes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

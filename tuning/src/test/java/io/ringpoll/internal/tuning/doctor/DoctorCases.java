@@ -10,8 +10,8 @@ import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
 import static io.ringpoll.internal.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 
+import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.tuning.RecordedTree;
-import io.ringpoll.verbs.DeviceAttributes;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;

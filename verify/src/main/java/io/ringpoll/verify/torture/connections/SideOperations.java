@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture.connections;
 
+import io.ringpoll.completion.WcStatus;
 import io.ringpoll.connections.MessageConnection;
 import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLongArray;

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.AsyncEvents;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -7,8 +9,6 @@ import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,7 +1,7 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.SlotControl;
-import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verify.torture.supervised.Violations;
 
 /**

@@ -1,6 +1,6 @@
 package io.ringpoll.verify.torture.lifecycle;
 
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;

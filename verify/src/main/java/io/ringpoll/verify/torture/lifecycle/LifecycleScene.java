@@ -1,5 +1,7 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.FailurePolicy;
@@ -9,8 +11,6 @@ import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineStartException;
 import io.ringpoll.rpma.Peer;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
 import io.ringpoll.verify.torture.supervised.Violations;

@@ -1,13 +1,13 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.poller.NotifyingQueue;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcOpcode;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
-import io.ringpoll.verbs.WorkCompletions;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,13 +1,13 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.synthetic.CompletionKind;
 import io.ringpoll.synthetic.CompletionMix;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;

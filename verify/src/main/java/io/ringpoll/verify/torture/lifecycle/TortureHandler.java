@@ -1,9 +1,9 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.SlotControl;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.SplittableRandom;
 
 /**

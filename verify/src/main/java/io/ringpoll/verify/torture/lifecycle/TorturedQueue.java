@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture.lifecycle;
 
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletion;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 

@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
@@ -9,7 +10,6 @@ import io.ringpoll.synthetic.CompletionMix;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.WorkCompletion;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;

@@ -1,9 +1,9 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.VerbsContext;
-import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.ArrayList;
 import java.util.List;

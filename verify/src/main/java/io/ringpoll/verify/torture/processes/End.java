@@ -1,5 +1,7 @@
 package io.ringpoll.verify.torture.processes;
 
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -9,8 +11,6 @@ import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verify.torture.connections.Content;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.ringpoll.verify.torture.processes;
 
+import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,6 +1,6 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.completion.CompletionBudget;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionPath;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

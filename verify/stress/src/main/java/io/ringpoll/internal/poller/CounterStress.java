@@ -1,6 +1,6 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.completion.WcStatus;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;

@@ -1,0 +1,101 @@
+package io.ringpoll.completion;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Intended differences of the loopback device and Soft-RoCE: the rows of docs/internals/devices.md that one
+ * process can show quickly.
+ */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class DeviceDifferencesTest {
+    private static final int LENGTH = 64;
+    /** For completions that must not arrive. */
+    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    private final Completions completions = new Completions();
+    private ConnectedPair pair;
+    private Connection client;
+    private Connection server;
+    private LocalMemoryRegion memory;
+
+    @BeforeEach
+    void connect() {
+        pair = ConnectedPair.ofDefaults();
+        final String device = pair.peer().context().name();
+        assumeTrue(TestDevice.isLoopback() || device.startsWith("rxe"), device + " is neither the loopback device nor Soft-RoCE");
+        client = pair.client();
+        server = pair.server();
+        memory = pair.memory(LENGTH);
+    }
+
+    @AfterEach
+    void disconnect() {
+        pair.close();
+    }
+
+    @Test
+    void shouldNameAMessageThatIsLongerThanItsReceive() {
+        assertTrue(server.receive(memory, 0, 8, 1));
+        assertTrue(client.send(memory, 0, 16, CompletionFlag.ALWAYS, 2));
+        assertEquals(either(WcStatus.LOC_LEN_ERR, WcStatus.LOC_QP_OP_ERR), status(server));
+        assertEquals(either(WcStatus.REM_INV_REQ_ERR, WcStatus.REM_OP_ERR), status(client));
+    }
+
+    @Test
+    void shouldFlagAReceive() {
+        assertTrue(server.receive(memory, 0, 8, 1));
+        assertTrue(client.send(memory, 8, 8, CompletionFlag.ALWAYS, 2));
+        assertEquals(either(0, WorkCompletion.FLAG_GRH), completions.awaitOne(server.completionQueue()).flags());
+    }
+
+    @Test
+    void shouldFlagImmediateDataAtBothEnds() {
+        final int immediate = WorkCompletion.FLAG_WITH_IMMEDIATE;
+        assertTrue(server.receive(memory, 0, 8, 1));
+        assertTrue(client.sendWithImmediate(memory, 8, 8, CompletionFlag.ALWAYS, 7, 2));
+        assertEquals(
+            either(immediate, immediate | WorkCompletion.FLAG_GRH), completions.awaitOne(server.completionQueue()).flags());
+        assertEquals(either(0, immediate), completions.awaitOne(client.completionQueue()).flags());
+    }
+
+    @Test
+    void shouldTreatAReceiveInTheErrorState() {
+        client.disconnect();
+        assertEquals(ConnectionEvent.CLOSED, server.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
+        server.disconnect();
+        assertTrue(server.receive(memory, 0, 8, 1));
+        if (TestDevice.isLoopback()) {
+            assertEquals(WcStatus.WR_FLUSH_ERR, status(server));
+            return;
+        }
+        final long deadlineNs = System.nanoTime() + QUIET_NS;
+        while (System.nanoTime() - deadlineNs < 0) {
+            assertEquals(0, server.completionQueue().poll(completions.records(), 0, 1));
+        }
+    }
+
+    private int status(final Connection connection) {
+        return completions.awaitOne(connection.completionQueue()).status();
+    }
+
+    private static <T> T either(final T onLoopback, final T onSoftRoce) {
+        return TestDevice.isLoopback() ? onLoopback : onSoftRoce;
+    }
+}

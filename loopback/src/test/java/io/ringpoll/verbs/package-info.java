@@ -1,2 +1,0 @@
-/** Tests of work completions, completion queues, channels and asynchronous events. */
-package io.ringpoll.verbs;

@@ -1,0 +1,31 @@
+package io.ringpoll.completion;
+
+/**
+ * Layout of the parts of {@code struct ibv_context} that are read here; offsets in bytes, for 64-bit Linux.
+ *
+ * <pre>
+ *   struct ibv_context {
+ *       struct ibv_device *device;             offset   0
+ *       struct ibv_context_ops ops {                    8
+ *           ... 11 pointers
+ *           int (*poll_cq)(cq, n, wcs);                96
+ *           int (*req_notify_cq)(cq, solicited);      104
+ *           ... 19 pointers
+ *       };
+ *       int cmd_fd;                                   264
+ *       int async_fd;                                 268
+ *       ...
+ *   };
+ * </pre>
+ */
+final class IbvContext {
+    static final int DEVICE_OFFSET = 0;
+    static final int POLL_CQ_OFFSET = 96;
+    static final int REQ_NOTIFY_CQ_OFFSET = 104;
+    static final int ASYNC_FD_OFFSET = 268;
+    /** Offset of {@code name} in {@code struct ibv_device}. */
+    static final int DEVICE_NAME_OFFSET = 24;
+
+    private IbvContext() {
+    }
+}

@@ -1,0 +1,58 @@
+package io.ringpoll.completion;
+
+import io.ringpoll.os.Errno;
+import java.util.Objects;
+
+/**
+ * Thrown if a call of libibverbs failed; has the call and its errno.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
+ */
+public final class VerbsException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String function;
+    private final int errno;
+
+    /**
+     * Creates the exception.
+     *
+     * @param function the C function that failed
+     * @param errno    a value of errno(3); 0 if unknown
+     */
+    public VerbsException(final String function, final int errno) {
+        this(Objects.requireNonNull(function, "the function is null"), errno, "");
+    }
+
+    /**
+     * Creates the exception.
+     *
+     * @param function the C function that failed
+     * @param errno    a value of errno(3); 0 if unknown
+     * @param remedy   the reason and the remedy; empty if unknown
+     */
+    VerbsException(final String function, final int errno, final String remedy) {
+        super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)) +
+            (remedy.isEmpty() ? "" : "; " + remedy));
+        this.function = function;
+        this.errno = errno;
+    }
+
+    /**
+     * The call that failed.
+     *
+     * @return its C name
+     */
+    public String function() {
+        return function;
+    }
+
+    /**
+     * The errno of the call.
+     *
+     * @return a value of errno(3); 0 if unknown
+     */
+    public int errno() {
+        return errno;
+    }
+}
