@@ -6,7 +6,6 @@
 
 #include "cq_fault.h"
 #include "cq_ring.h"
-#include "qp.h"
 
 /* Not zeroed: every entry is written before it is read, and an untouched ring costs no memory. */
 static struct lb_cqe *allocate_ring(uint32_t capacity)
@@ -14,15 +13,19 @@ static struct lb_cqe *allocate_ring(uint32_t capacity)
     return aligned_alloc(64, ((size_t)capacity + 1) * sizeof(struct lb_cqe));
 }
 
-LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-    struct ibv_comp_channel *channel, int comp_vector)
+/* Not zeroed either. */
+static uint64_t *allocate_ticks(uint32_t capacity)
 {
-    if (lb_fails(__func__))
-        return NULL;
+    return malloc(((size_t)capacity + 1) * sizeof(uint64_t));
+}
+
+struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel,
+    uint32_t comp_vector, bool timestamps)
+{
     struct lb_cq *cq;
     int error = EINVAL;
 
-    if (cqe < 1 || cqe > LB_MAX_CQE || comp_vector < 0 || comp_vector >= LB_COMP_VECTORS)
+    if (cqe < 1 || cqe > LB_MAX_CQE || comp_vector >= LB_COMP_VECTORS)
         goto fail;
     if (channel != NULL && channel->context != context)
         goto fail;
@@ -33,13 +36,18 @@ LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
     if (cq == NULL)
         goto uncount;
     memset(cq, 0, sizeof(*cq));
-    cq->capacity = lb_ring_capacity((uint32_t)cqe);
+    cq->capacity = lb_ring_capacity(cqe);
     cq->mask = cq->capacity;
     cq->ring = allocate_ring(cq->capacity);
     if (cq->ring == NULL)
         goto free_cq;
+    if (timestamps) {
+        cq->ticks = allocate_ticks(cq->capacity);
+        if (cq->ticks == NULL)
+            goto free_ring;
+    }
     if (lb_context_of(context)->synthetic == NULL && lb_cq_faults_open(cq))
-        goto free_ring;
+        goto free_ticks;
     cq->base.context = context;
     cq->base.channel = channel;
     cq->base.cq_context = cq_context;
@@ -52,8 +60,10 @@ LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
         lb_lock_release(&lb_context_of(context)->lock);
     }
     atomic_fetch_add(&lb_context_of(context)->children, 1);
-    return &cq->base;
+    return cq;
 
+free_ticks:
+    free(cq->ticks);
 free_ring:
     free(cq->ring);
 free_cq:
@@ -65,6 +75,20 @@ fail:
     return NULL;
 }
 
+LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector)
+{
+    if (lb_fails(__func__))
+        return NULL;
+    if (cqe < 1 || comp_vector < 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct lb_cq *cq = lb_cq_create(context, (uint32_t)cqe, cq_context, channel, (uint32_t)comp_vector, false);
+
+    return cq != NULL ? &cq->base : NULL;
+}
+
 LB_EXPORT int ibv_resize_cq(struct ibv_cq *ibv_cq, int cqe)
 {
     struct lb_cq *cq = lb_cq_of(ibv_cq);
@@ -74,8 +98,12 @@ LB_EXPORT int ibv_resize_cq(struct ibv_cq *ibv_cq, int cqe)
         return EINVAL;
     const uint32_t capacity = lb_ring_capacity((uint32_t)cqe);
     struct lb_cqe *ring = allocate_ring(capacity);
-    if (ring == NULL)
+    uint64_t *ticks = cq->ticks != NULL ? allocate_ticks(capacity) : NULL;
+    if (ring == NULL || (cq->ticks != NULL && ticks == NULL)) {
+        free(ticks);
+        free(ring);
         return ENOMEM;
+    }
     lb_lock_acquire(&cq->poll_lock);
     lb_lock_acquire(&cq->push_lock);
     if (cq->faults != NULL)
@@ -84,10 +112,15 @@ LB_EXPORT int ibv_resize_cq(struct ibv_cq *ibv_cq, int cqe)
     const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
     if (!cq->dead && producer - consumer <= capacity) {
         struct lb_cqe *old = cq->ring;
+        uint64_t *old_ticks = cq->ticks;
 
         for (uint32_t i = consumer; i != producer; i++)
             ring[i & capacity] = old[i & cq->mask];
+        for (uint32_t i = consumer; i != producer && ticks != NULL; i++)
+            ticks[i & capacity] = old_ticks[i & cq->mask];
         cq->ring = ring;
+        cq->ticks = ticks;
+        ticks = old_ticks;
         cq->mask = capacity;
         cq->capacity = capacity;
         cq->base.cqe = (int)capacity;
@@ -96,6 +129,7 @@ LB_EXPORT int ibv_resize_cq(struct ibv_cq *ibv_cq, int cqe)
     }
     lb_lock_release(&cq->push_lock);
     lb_lock_release(&cq->poll_lock);
+    free(ticks);
     free(ring);
     return error;
 }
@@ -126,6 +160,7 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
     pthread_mutex_destroy(&ibv_cq->mutex);
     pthread_cond_destroy(&ibv_cq->cond);
     atomic_fetch_sub(&context->children, 1);
+    free(cq->ticks);
     free(cq->ring);
     free(cq);
     lb_count(RINGPOLL_LOOPBACK_CQ, -1);
@@ -152,24 +187,6 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
     return pushed;
 }
 
-/*
- * poll_lock held. Returns the slots of a send queue. The entries of this queue must be free before that, since new
- * posts to these slots could overrun it otherwise.
- */
-static inline void give_back(struct lb_cq *cq, uint32_t consumed, struct lb_qp *qp, uint32_t retired)
-{
-    if (qp == NULL)
-        return;
-    atomic_store_explicit(&cq->consumer, consumed, memory_order_release);
-    atomic_store_explicit(&qp->retired, retired, memory_order_release);
-}
-
-static inline bool is_empty(const struct lb_cq *cq)
-{
-    return atomic_load_explicit(&cq->producer, memory_order_acquire) ==
-        atomic_load_explicit(&cq->consumer, memory_order_relaxed);
-}
-
 int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 {
     struct lb_cq *cq = lb_cq_of(ibv_cq);
@@ -177,8 +194,7 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 
     if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
         return -1;
-    if (is_empty(cq) && (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_acquire) == NULL, 1) ||
-            !cq->drive(cq, false) || is_empty(cq)))
+    if (lb_cq_is_empty(cq))
         return 0;
     lb_lock_acquire(&cq->poll_lock);
     const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
@@ -197,13 +213,13 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 
         wc[i] = cqe->wc;
         if (cqe->qp != qp)
-            give_back(cq, first + i, qp, retired);
+            lb_cq_give_back(cq, first + i, qp, retired);
         qp = cqe->qp;
         retired = cqe->retired; /* entries of one send queue are in its order: never backwards */
     }
     if (qp == NULL)
         atomic_store_explicit(&cq->consumer, first + count, memory_order_release);
-    give_back(cq, first + count, qp, retired);
+    lb_cq_give_back(cq, first + count, qp, retired);
     polled = (int)count;
 unlock:
     lb_lock_release(&cq->poll_lock);
@@ -262,8 +278,11 @@ void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num)
             if (cqe->wc.qp_num == qp_num)
                 continue;
             kept--;
-            if (kept != i - 1)
+            if (kept != i - 1) {
                 cq->ring[kept & cq->mask] = *cqe;
+                if (cq->ticks != NULL)
+                    cq->ticks[kept & cq->mask] = cq->ticks[(i - 1) & cq->mask];
+            }
         }
         atomic_store_explicit(&cq->consumer, kept, memory_order_release);
     }

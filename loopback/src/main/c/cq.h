@@ -27,10 +27,21 @@ struct lb_cqe {
 
 _Static_assert(sizeof(struct lb_cqe) == 64, "one cache line an entry");
 
+/* The polled completions of a batch that have not been given back yet. */
+struct lb_cq_batch {
+    uint32_t next;    /* the completion behind the last polled one */
+    uint32_t end;     /* those before this one are known to be there */
+    struct lb_qp *qp; /* the queue pair whose send queue the last polled one retires, or NULL */
+    uint32_t retired;
+};
+
 enum lb_notify { LB_NOTIFY_NONE, LB_NOTIFY_SOLICITED, LB_NOTIFY_ALL };
 
 struct lb_cq {
-    struct ibv_cq base;
+    union {
+        struct ibv_cq base;
+        struct ibv_cq_ex ex; /* of an extended queue; begins as base does */
+    };
     _Atomic uint32_t comp_events_fetched;
     _Atomic uint32_t async_events_fetched;
     _Atomic int users; /* queue pairs; a pair that uses it twice counts twice */
@@ -39,6 +50,7 @@ struct lb_cq {
     alignas(64) struct lb_cqe *ring;
     uint32_t mask;
     uint32_t capacity; /* capacity in completions, equal to base.cqe */
+    uint64_t *ticks;   /* for each entry the time of its completion; NULL: the queue has no timestamps */
 
     alignas(64) _Atomic uint32_t producer; /* entries ever pushed; published with release */
 
@@ -59,12 +71,22 @@ struct lb_cq {
     struct lb_lock proxies_lock;
     _Atomic uint32_t empty_polls; /* since an event was requested, roughly */
     struct lb_cq_faults *faults; /* cq_fault.c; NULL unless it was created under a fault plan; here, where every poll looks */
+
+    /* cq_ex.c; poll_lock. */
+    const struct lb_cqe *current; /* the completion that is read */
+    struct lb_cq_batch batch;
+    uint64_t wall_ticks;          /* the device's time when wall_offset_ns was found */
+    uint64_t wall_offset_ns;      /* CLOCK_REALTIME less the device's time */
 };
 
 static inline struct lb_cq *lb_cq_of(struct ibv_cq *cq)
 {
     return (struct lb_cq *)(void *)cq;
 }
+
+/* cq.c. Creates a queue, with timestamps or without. Returns NULL with errno on failure. */
+struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel,
+    uint32_t comp_vector, bool timestamps);
 
 /*
  * Adds a completion and raises the event that was asked for. Returns false if the queue is dead
@@ -95,5 +117,7 @@ void lb_comp_channel_raise(struct lb_cq *cq);
 /* Entries of the operations' table. */
 int lb_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int lb_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *lb_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+int lb_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
 #endif

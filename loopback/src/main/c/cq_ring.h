@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cq_ring.h: the producer side of a completion queue, for cq.c and cq_fault.c. push_lock held for all of it. */
+/* cq_ring.h: the two sides of a completion queue, for cq.c, cq_ex.c and cq_fault.c: push_lock held, at the end poll_lock. */
 #ifndef LOOPBACK_CQ_RING_H
 #define LOOPBACK_CQ_RING_H
 
 #include "cq.h"
+#include "qp.h"
 
 /* Raises the requested event, unless the fault plan delays it. */
 void lb_cq_raise(struct lb_cq *cq);
 
 /* The queue has lost a completion: it is dead, and every poll fails. */
 void lb_cq_die(struct lb_cq *cq, uint32_t position);
+
+/* Notes the time of the completion with this index. */
+void lb_cq_stamp(struct lb_cq *cq, uint32_t position);
 
 /* Raises the requested event if a completion of this kind was requested. */
 static inline void lb_cq_notify(struct lb_cq *cq, bool solicited)
@@ -31,7 +35,34 @@ static inline bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint3
         return false;
     }
     cq->ring[position & cq->mask] = *cqe;
+    if (__builtin_expect(cq->ticks != NULL, 0))
+        lb_cq_stamp(cq, position);
     return true;
+}
+
+static inline bool lb_cq_shows_none(const struct lb_cq *cq)
+{
+    return atomic_load_explicit(&cq->producer, memory_order_acquire) ==
+        atomic_load_explicit(&cq->consumer, memory_order_relaxed);
+}
+
+/*
+ * poll_lock held. Returns entries before `consumed` and the slots of a send queue. The entries must be free first, since new
+ * posts to these slots could overrun the queue otherwise.
+ */
+static inline void lb_cq_give_back(struct lb_cq *cq, uint32_t consumed, struct lb_qp *qp, uint32_t retired)
+{
+    if (qp == NULL)
+        return;
+    atomic_store_explicit(&cq->consumer, consumed, memory_order_release);
+    atomic_store_explicit(&qp->retired, retired, memory_order_release);
+}
+
+/* No lock held. Whether there is no completion, also not from another process. */
+static inline bool lb_cq_is_empty(struct lb_cq *cq)
+{
+    return lb_cq_shows_none(cq) && (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_acquire) == NULL, 1) ||
+        !cq->drive(cq, false) || lb_cq_shows_none(cq));
 }
 
 #endif

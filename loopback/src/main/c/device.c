@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "cq.h"
 #include "device.h"
 #include "memory.h"
@@ -93,6 +94,8 @@ struct ibv_context *lb_open_context(struct ibv_device *of, bool internal)
     context->verbs.advise_mr = lb_advise_mr;
     context->verbs.create_qp_ex = lb_create_qp_ex;
     context->verbs.create_srq_ex = lb_create_srq_ex;
+    context->verbs.create_cq_ex = lb_create_cq_ex;
+    context->verbs.query_rt_values = lb_query_rt_values;
     struct ibv_context *base = &context->verbs.context;
     base->device = of;
     base->ops = context_ops;
@@ -209,6 +212,8 @@ int lb_query_device_ex(struct ibv_context *context, const struct ibv_query_devic
     full.odp_caps.per_transport_caps.rc_odp_caps = odp;
     full.device_cap_flags_ex = full.orig_attr.device_cap_flags | LB_DEVICE_ATOMIC_WRITE;
     full.phys_port_cnt_ex = LB_PORTS;
+    full.completion_timestamp_mask = UINT64_MAX;
+    full.hca_core_clock = LB_CLOCK_KHZ;
     memset(attr, 0, attr_size);
     memcpy(attr, &full, attr_size < sizeof(full) ? attr_size : sizeof(full));
     return 0;

@@ -307,5 +307,6 @@ LB_EXPORT struct ibv_context *ringpoll_synthetic_open(void)
     lb_context_of(context)->synthetic = synthetic;
     lb_context_of(context)->delete_synthetic = delete_synthetic;
     context->ops.poll_cq = poll_cq;
+    lb_context_of(context)->verbs.create_cq_ex = NULL; /* its completions are made by poll_cq */
     return context;
 }

@@ -11,10 +11,15 @@ struct id_pair {
     struct rdma_cm_id *listener;
     struct rdma_cm_id *active;
     struct rdma_cm_id *passive;
+    struct ibv_cq *cq[2]; /* the active and the passive side's queue for all, if it is extended */
+    uint64_t wc_flags;    /* their fields; 0: each id has queues of the connection manager */
 };
 
 /* A message without a receive at the other side is sent again this many times; 7: without a limit. All sends are signalled. */
 void id_pair_open(struct id_pair *pair, uint8_t rnr_retry);
+
+/* The same without such a limit, with 32 requests and receives, one extended queue for each side, and unsignalled sends. */
+void id_pair_open_extended(struct id_pair *pair, uint64_t wc_flags);
 void id_pair_close(struct id_pair *pair);
 
 /* Polls one completion, waiting for thirty seconds and more. */

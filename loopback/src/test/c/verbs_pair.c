@@ -58,6 +58,18 @@ static struct ibv_qp *create(struct verbs_pair *pair, int side, const struct ver
     return qp;
 }
 
+static struct ibv_cq *create_cq(struct verbs_pair *pair, const struct verbs_options *options)
+{
+    const int cqe = options->cqe ? options->cqe : 64;
+
+    if (!options->wc_flags)
+        return ibv_create_cq(pair->context, cqe, NULL, pair->channel, 0);
+    struct ibv_cq_init_attr_ex attr = {.cqe = (uint32_t)cqe, .channel = pair->channel, .wc_flags = options->wc_flags};
+    struct ibv_cq_ex *cq = ibv_create_cq_ex(pair->context, &attr);
+    CHECK(cq != NULL);
+    return ibv_cq_ex_to_cq(cq);
+}
+
 void verbs_pair_open(struct verbs_pair *pair, const struct verbs_options *options)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
@@ -90,7 +102,7 @@ void verbs_pair_open(struct verbs_pair *pair, const struct verbs_options *option
         pair->mr[side] = ibv_reg_mr(pair->pd, pair->buffer[side], VERBS_BUFFER_SIZE, ALL_ACCESS);
         CHECK(pair->mr[side] != NULL);
         pair->cq[side] = side == 1 && options->one_cq ? pair->cq[0] :
-            ibv_create_cq(pair->context, options->cqe ? options->cqe : 64, NULL, pair->channel, 0);
+            create_cq(pair, options);
         CHECK(pair->cq[side] != NULL);
     }
     for (int side = 0; side < 2; side++)

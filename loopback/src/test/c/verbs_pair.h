@@ -38,6 +38,7 @@ struct verbs_options {
     uint8_t retry_cnt;
     unsigned int access;   /* of the queue pairs; 0: all */
     uint64_t send_ops;     /* not 0: with the extended interface */
+    uint64_t wc_flags;     /* not 0: extended completion queues with these fields */
 };
 
 void verbs_pair_open(struct verbs_pair *pair, const struct verbs_options *options);
