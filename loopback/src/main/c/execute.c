@@ -43,6 +43,59 @@ static inline enum lb_outcome scatter(struct lb_qp *qp, const struct lb_segments
     return LB_DONE;
 }
 
+/* The memory that a write or read in a list names, if the queue pair keeps its region. */
+static inline char *look_at_kept(const struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_t length, unsigned int access)
+{
+    if (qp->kept_remote == NULL || access & ~atomic_load_explicit(&qp->peer->remote_access, memory_order_relaxed))
+        return NULL;
+    return lb_region_look(qp->kept_remote, wr->wr.rdma.rkey ^ LB_REMOTE_BIT, qp->peer->base.qp_base.pd,
+        wr->wr.rdma.remote_addr, length, access);
+}
+
+/* The remote memory of a write or read, held; *region is NULL if the queue pair keeps it. */
+static inline char *hold_remote(struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_t length, unsigned int access,
+    struct lb_region **region, struct lb_failure *failure, struct lb_aftermath *aftermath)
+{
+    if (__builtin_expect(!qp->keeps, 1))
+        return lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
+    char *host = look_at_kept(qp, wr, length, access);
+
+    *region = NULL;
+    if (host != NULL)
+        return host;
+    host = lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
+    if (host != NULL) {
+        if (qp->kept_remote != NULL)
+            lb_region_release(qp->kept_remote);
+        qp->kept_remote = *region;
+        *region = NULL;
+    }
+    return host;
+}
+
+/*
+ * A short write of one element in a list, if the queue pair keeps both regions: all checks and no more. Returns false with nothing
+ * done if there is any reason to take the longer way, which reports failures, too.
+ */
+static inline bool write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+{
+    if (qp->kept_local == NULL || wr->num_sge != 1 || wr->send_flags & IBV_SEND_INLINE || qp->peer == NULL ||
+            !lb_qp_responds_to(qp->peer, qp))
+        return false;
+    const struct ibv_sge *sge = &wr->sg_list[0];
+
+    if (sge->length == 0 || sge->length > LB_SHORT_COPY)
+        return false;
+    const char *from = lb_region_look(qp->kept_local, sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, 0);
+    char *to = look_at_kept(qp, wr, sge->length, IBV_ACCESS_REMOTE_WRITE);
+
+    if (from == NULL || to == NULL)
+        return false;
+    lb_copy_bytes(to, from, sge->length);
+    lb_complete_done(qp, wr, sge->length, aftermath);
+    return true;
+}
+
 /* RDMA write and read: bytes of this side's elements to, or from, the peer's memory. */
 static inline __attribute__((always_inline)) enum lb_outcome access_remote(struct lb_qp *qp, const struct ibv_send_wr *wr,
     bool writes, struct lb_failure *failure, struct lb_aftermath *aftermath)
@@ -56,15 +109,15 @@ static inline __attribute__((always_inline)) enum lb_outcome access_remote(struc
     if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp)) {
         outcome = LB_NO_PEER;
     } else if (local.total > 0) {
-        char *host = lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, local.total,
-            writes ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, &region, failure, aftermath);
+        char *host = hold_remote(qp, wr, local.total, writes ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, &region,
+            failure, aftermath);
 
-        if (host == NULL) {
+        if (host == NULL)
             outcome = LB_FAILED;
-        } else {
+        else
             outcome = writes ? gather(qp, host, &local) : scatter(qp, &local, host);
+        if (host != NULL && region != NULL)
             lb_region_release(region);
-        }
     }
     if (outcome == LB_DONE)
         lb_complete_done(qp, wr, (uint32_t)local.total, aftermath);
@@ -141,6 +194,8 @@ enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struc
 
     switch (opcode) {
     case IBV_WR_RDMA_WRITE:
+        if (__builtin_expect(qp->keeps, 0) && write_kept(qp, wr, aftermath))
+            return LB_DONE;
         return access_remote(qp, wr, true, failure, aftermath);
     case IBV_WR_RDMA_READ:
         return access_remote(qp, wr, false, failure, aftermath);

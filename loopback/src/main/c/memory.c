@@ -16,7 +16,6 @@
 
 #include "memory.h"
 
-#define REMOTE_BIT 1u
 #define GENERATION_SHIFT 1
 #define GENERATION_MASK 0x7ffu
 #define INDEX_SHIFT 12
@@ -144,7 +143,7 @@ char *lb_region_hold_remote(uint32_t rkey, const struct ibv_pd *pd, uint64_t add
     static const uint32_t reasons[3] = {RINGPOLL_LOOPBACK_VERR_RKEY,
         RINGPOLL_LOOPBACK_VERR_REMOTE_PD, RINGPOLL_LOOPBACK_VERR_REMOTE_BOUNDS};
 
-    char *host = hold(rkey ^ REMOTE_BIT, pd, address, length, held, reason, reasons);
+    char *host = hold(rkey ^ LB_REMOTE_BIT, pd, address, length, held, reason, reasons);
     if (host != NULL && access & ~(*held)->access) {
         lb_region_release(*held);
         *reason = RINGPOLL_LOOPBACK_VERR_REMOTE_ACCESS;
@@ -249,7 +248,7 @@ static struct ibv_mr *register_region(struct ibv_pd *pd, void *addr, size_t leng
     mr->length = length;
     mr->handle = index;
     mr->lkey = index << INDEX_SHIFT | generation << GENERATION_SHIFT;
-    mr->rkey = mr->lkey | REMOTE_BIT;
+    mr->rkey = mr->lkey | LB_REMOTE_BIT;
     atomic_fetch_add(&lb_pd_of(pd)->children, 1);
     atomic_store(&region->key, mr->lkey);
     return mr;

@@ -42,6 +42,24 @@ static inline void lb_region_release(struct lb_region *region)
     atomic_fetch_sub_explicit(&region->users, 1, memory_order_release);
 }
 
+/* The remote key of the region with this lkey. */
+#define LB_REMOTE_BIT 1u
+
+/*
+ * The same for a region that the caller holds, by its lkey or its rkey. Returns NULL if a check fails: then the functions above
+ * report which.
+ */
+static inline char *lb_region_look(const struct lb_region *region, uint32_t key, const struct ibv_pd *pd, uint64_t address,
+    uint64_t length, unsigned int access)
+{
+    const uint64_t offset = address - region->start;
+
+    if (atomic_load_explicit(&region->key, memory_order_relaxed) != key || region->pd != pd || offset > region->length ||
+            length > region->length - offset || access & ~region->access)
+        return NULL;
+    return region->host + offset;
+}
+
 /* Entries of the operations' table. */
 int lb_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
     struct ibv_sge *sg_list, uint32_t num_sge);

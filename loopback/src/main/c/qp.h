@@ -79,6 +79,7 @@ struct lb_proxy_operations {
     void (*detach)(struct lb_qp *proxy, struct lb_qp *qp);
 };
 
+struct lb_region;     /* memory.h */
 struct lb_qp_faults;  /* qp_fault.c */
 struct lb_wr_builder; /* qp_ex.c: the work requests between ibv_wr_start and ibv_wr_complete */
 
@@ -123,6 +124,9 @@ struct lb_qp {
     uint32_t sq_mask;
     size_t sq_stride;
     char *sq_slots;
+    bool keeps;                /* a list is posted: the regions of its requests stay held from one to the next */
+    struct lb_region *kept_local;  /* held, or NULL */
+    struct lb_region *kept_remote; /* held, or NULL */
     enum lb_wait wait;
     enum lb_wait waited_for;   /* the reason for wait_until_ns, or LB_WAIT_NONE */
     uint64_t wait_until_ns;    /* UINT64_MAX: for ever */

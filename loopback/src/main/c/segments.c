@@ -12,7 +12,31 @@ void lb_segments_release(const struct lb_segments *segments)
     }
 }
 
-bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp, const struct ibv_send_wr *wr,
+/*
+ * An element of a request in a list. The first one may take the place of the kept region: no other element of this request uses
+ * that yet.
+ */
+static char *hold_in_list(struct lb_qp *qp, const struct ibv_sge *sge, unsigned int access, bool is_first,
+    struct lb_region **region, uint32_t *reason)
+{
+    const struct ibv_pd *pd = qp->base.qp_base.pd;
+    char *host = qp->kept_local == NULL ? NULL :
+        lb_region_look(qp->kept_local, sge->lkey, pd, sge->addr, sge->length, access);
+
+    *region = NULL;
+    if (host != NULL)
+        return host;
+    host = lb_region_hold_local(sge->lkey, pd, sge->addr, sge->length, access, region, reason);
+    if (host != NULL && is_first) {
+        if (qp->kept_local != NULL)
+            lb_region_release(qp->kept_local);
+        qp->kept_local = *region;
+        *region = NULL;
+    }
+    return host;
+}
+
+bool lb_segments_hold(struct lb_segments *segments, struct lb_qp *qp, const struct ibv_send_wr *wr,
     unsigned int access, struct lb_failure *failure)
 {
     const bool is_inline = wr->send_flags & IBV_SEND_INLINE;
@@ -29,8 +53,10 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp, cons
             segments->at[at].host = (char *)(uintptr_t)sge->addr;
             segments->at[at].region = NULL;
         } else {
-            segments->at[at].host = lb_region_hold_local(sge->lkey, qp->base.qp_base.pd, sge->addr,
-                sge->length, access, &segments->at[at].region, &failure->vendor_err);
+            segments->at[at].host = __builtin_expect(qp->keeps, 0) ?
+                hold_in_list(qp, sge, access, at == 0, &segments->at[at].region, &failure->vendor_err) :
+                lb_region_hold_local(sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, access,
+                    &segments->at[at].region, &failure->vendor_err);
             if (segments->at[at].host == NULL) {
                 failure->status = IBV_WC_LOC_PROT_ERR;
                 lb_segments_release(segments);

@@ -15,7 +15,7 @@ struct lb_segments {
     struct {
         char *host;
         uint32_t length;
-        struct lb_region *region; /* NULL for inline data */
+        struct lb_region *region; /* NULL for inline data, and if the queue pair keeps it */
     } at[LB_MAX_SGE];
 };
 
@@ -23,9 +23,30 @@ struct lb_segments {
  * Checks and holds a work request's elements for an access (0, or IBV_ACCESS_LOCAL_WRITE).
  * Returns false with nothing held and the reason in *failure.
  */
-bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp,
+bool lb_segments_hold(struct lb_segments *segments, struct lb_qp *qp,
     const struct ibv_send_wr *wr, unsigned int access, struct lb_failure *failure);
 void lb_segments_release(const struct lb_segments *segments);
+
+/*
+ * sq_lock held. A list of work requests, as a rule, names the same regions again and again. Between begin and end the queue pair
+ * keeps the last one of each side, so that only the first request has the two locked instructions of a hold. A key that is
+ * returned meanwhile is invalid for the next request, as ever; ibv_dereg_mr waits for the end.
+ */
+static inline void lb_keep_begin(struct lb_qp *qp)
+{
+    qp->keeps = true;
+}
+
+static inline void lb_keep_end(struct lb_qp *qp)
+{
+    if (qp->kept_local != NULL)
+        lb_region_release(qp->kept_local);
+    if (qp->kept_remote != NULL)
+        lb_region_release(qp->kept_remote);
+    qp->kept_local = NULL;
+    qp->kept_remote = NULL;
+    qp->keeps = false;
+}
 
 /*
  * The same for the elements of a receive that a message fills from byte `begin` up to byte `end`. Returns 0, or why one is not

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "execute.h"
 #include "qp_fault.h"
+#include "segments.h"
 
 /* Checks the conditions for which a post fails immediately; returns 0 or an errno value. */
 static int check_request(const struct lb_qp *qp, const struct ibv_send_wr *wr)
@@ -204,6 +204,9 @@ int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_
 
     lb_lock_acquire(&qp->sq_lock);
     int error = check_state(qp);
+    const bool is_list = wr != NULL && wr->next != NULL;
+    if (is_list)
+        lb_keep_begin(qp);
     for (; wr != NULL && !error; wr = wr->next) {
         error = __builtin_expect(qp->faults != NULL, 0) && lb_qp_faults_refuse(qp) ? ENOMEM :
             post_any(qp, wr, &posting, &aftermath);
@@ -212,6 +215,8 @@ int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_
     }
     if (error)
         *bad_wr = wr;
+    if (is_list)
+        lb_keep_end(qp);
     end_posting(qp, &posting, &aftermath);
     return error;
 }
@@ -229,8 +234,10 @@ int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t
         error = ENOMEM;
     for (uint32_t i = 0; i < count && !error && qp->faults != NULL; i++)
         error = lb_qp_faults_refuse(qp) ? ENOMEM : 0;
+    lb_keep_begin(qp);
     for (const struct ibv_send_wr *wr = first; wr != NULL && !error; wr = wr->next)
         error = post_any(qp, wr, &posting, &aftermath);
+    lb_keep_end(qp);
     end_posting(qp, &posting, &aftermath);
     return error;
 }

@@ -110,7 +110,145 @@ static void should_be_fast(void)
 #endif
 }
 
+#define LIST 16
+#define LISTS 2000
+
+/* Sixteen messages of 64 bytes, and for the receives a place for each. */
+struct lists {
+    struct ibv_qp *qp[2];
+    struct ibv_cq *cq[2];
+    struct ibv_sge sge[LIST];
+    struct ibv_send_wr wr[LIST];
+    struct ibv_sge to[LIST];
+    struct ibv_recv_wr recv[LIST];
+    enum ibv_wr_opcode opcode;
+};
+
+static void make_lists(struct lists *lists, enum ibv_wr_opcode opcode, char *buffers[2], struct ibv_mr *mrs[2])
+{
+    lists->opcode = opcode;
+    for (size_t i = 0; i < LIST; i++) {
+        lists->sge[i] = (struct ibv_sge){(uintptr_t)buffers[0] + 64 * i, 64, mrs[0]->lkey};
+        lists->to[i] = (struct ibv_sge){(uintptr_t)buffers[1] + 64 * i, 64, mrs[1]->lkey};
+        lists->wr[i] = (struct ibv_send_wr){.wr_id = i, .sg_list = &lists->sge[i], .num_sge = 1, .opcode = opcode,
+            .send_flags = i == LIST - 1 ? IBV_SEND_SIGNALED : 0};
+        lists->wr[i].wr.rdma.remote_addr = (uintptr_t)buffers[1] + 64 * i;
+        lists->wr[i].wr.rdma.rkey = mrs[1]->rkey;
+        lists->recv[i] = (struct ibv_recv_wr){.wr_id = i, .sg_list = &lists->to[i], .num_sge = 1};
+    }
+}
+
+static void chain(struct lists *lists, bool as_list)
+{
+    for (size_t i = 0; i < LIST; i++) {
+        lists->wr[i].next = as_list && i + 1 < LIST ? &lists->wr[i + 1] : NULL;
+        lists->recv[i].next = as_list && i + 1 < LIST ? &lists->recv[i + 1] : NULL;
+    }
+}
+
+static void await_completions(struct ibv_cq *cq, int count)
+{
+    struct ibv_wc wc[LIST];
+
+    while (count > 0) {
+        const int polled = ibv_poll_cq(cq, count, wc);
+
+        CHECK(polled >= 0);
+        count -= polled;
+        for (int i = 0; i < polled; i++)
+            CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+    }
+}
+
+/* Nanoseconds for the posts of sixteen requests, and of sixteen receives, without the polls behind them. */
+static void time_posts(struct lists *lists, bool as_list, uint64_t *sends_ns, uint64_t *receives_ns)
+{
+    struct ibv_send_wr *bad_wr;
+    struct ibv_recv_wr *bad_recv;
+
+    chain(lists, as_list);
+    *sends_ns = *receives_ns = 0;
+    for (int n = 0; n < LISTS; n++) {
+        if (lists->opcode == IBV_WR_SEND) {
+            const uint64_t before = now_ns();
+
+            for (size_t i = 0; i < LIST && (i == 0 || !as_list); i++)
+                CHECK_EQ(ibv_post_recv(lists->qp[1], &lists->recv[i], &bad_recv), 0);
+            *receives_ns += now_ns() - before;
+        }
+        const uint64_t before = now_ns();
+
+        for (size_t i = 0; i < LIST && (i == 0 || !as_list); i++)
+            CHECK_EQ(ibv_post_send(lists->qp[0], &lists->wr[i], &bad_wr), 0);
+        *sends_ns += now_ns() - before;
+        if (lists->opcode == IBV_WR_SEND)
+            await_completions(lists->cq[1], LIST);
+        await_completions(lists->cq[0], 1);
+    }
+}
+
+static uint64_t reads_of_the_clock_ns(void)
+{
+    uint64_t sum = 0;
+
+    for (int n = 0; n < LISTS; n++) {
+        const uint64_t before = now_ns();
+
+        sum += now_ns() - before;
+    }
+    return sum;
+}
+
+/* The best of the rounds, of lists and of single posts in turns. */
+static void compare_posts(struct lists *lists, const char *what)
+{
+    uint64_t best[2] = {UINT64_MAX, UINT64_MAX};
+    uint64_t best_receives[2] = {UINT64_MAX, UINT64_MAX};
+    uint64_t clock = UINT64_MAX;
+    uint64_t sends;
+    uint64_t receives;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t reads = reads_of_the_clock_ns();
+
+        clock = reads < clock ? reads : clock;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int as_list = 0; as_list < 2; as_list++) {
+            time_posts(lists, as_list, &sends, &receives);
+            sends -= clock;
+            receives -= receives != 0 ? clock : 0;
+            best[as_list] = sends < best[as_list] ? sends : best[as_list];
+            best_receives[as_list] = receives < best_receives[as_list] ? receives : best_receives[as_list];
+        }
+    }
+    printf("        %-34s %6.1f ns each, singly %6.1f, ratio %.2f\n", what, (double)best[1] / LISTS / LIST,
+        (double)best[0] / LISTS / LIST, (double)best[1] / (double)best[0]);
+    if (lists->opcode == IBV_WR_SEND)
+        printf("        %-34s %6.1f ns each, singly %6.1f, ratio %.2f\n", "  receives for them", (double)best_receives[1] /
+            LISTS / LIST, (double)best_receives[0] / LISTS / LIST, (double)best_receives[1] / (double)best_receives[0]);
+}
+
+static void should_post_lists_fast(void)
+{
+    static const struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
+    struct verbs_pair pair;
+    struct lists lists;
+
+    verbs_pair_open(&pair, &options);
+    for (int side = 0; side < 2; side++) {
+        lists.qp[side] = pair.qp[side];
+        lists.cq[side] = pair.cq[side];
+    }
+    make_lists(&lists, IBV_WR_RDMA_WRITE, pair.buffer, pair.mr);
+    compare_posts(&lists, "a list of 16 writes");
+    make_lists(&lists, IBV_WR_SEND, pair.buffer, pair.mr);
+    compare_posts(&lists, "a list of 16 sends");
+    verbs_pair_close(&pair);
+}
+
 const struct test speed_tests[] = {
+    {"lists of 16 are posted faster than 16 work requests", should_post_lists_fast},
     {"a signalled 64-byte write is posted and polled in time", should_be_fast},
     {NULL, NULL},
 };
