@@ -21,12 +21,20 @@ class PostingThreadsTest {
     }
 
     @Test
+    void shouldNameAThreadThatPostsAgainAfterTwoOthers() {
+        assertEquals("IllegalStateException: two threads post to the send queue of it in turn: first and third; " +
+            "one of them should post, for instance the polling thread in a task of Pipeline.execute",
+            JavaProcess.create().property(Device.DEVICE_PROPERTY, "loopback").property(PostingThreads.PROPERTY, "true")
+                .timeoutSeconds(90).run(Posting.class, "third").strip());
+    }
+
+    @Test
     void shouldCheckNothingByDefault() {
         assertEquals("", JavaProcess.create().property(Device.DEVICE_PROPERTY, "loopback").timeoutSeconds(90).run(Posting.class)
             .strip());
     }
 
-    /** Posts on two threads in turn, and prints the exception. */
+    /** Posts on two threads in turn, or on a further one between, and prints the exception. */
     static final class Posting {
         private static final PrintStream OUT = System.out;
 
@@ -45,6 +53,11 @@ class PostingThreadsTest {
                 }, "second");
                 second.start();
                 second.join();
+                for (final String name : arguments) {
+                    final Thread further = new Thread(() -> post(connection), name);
+                    further.start();
+                    further.join();
+                }
                 // The receive queue has threads of its own.
                 connection.receive(null, 0, 0, 2);
                 try {

@@ -1,10 +1,14 @@
 package io.ringpoll.rpma;
 
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+
 /**
- * A debug check: finds two threads that post to one queue in turn.
+ * A debug check: finds threads that post to one queue in turn.
  *
  * <p>The first post of another thread is permitted, because a queue may be handed over: the thread that connects posts first,
- * then the polling thread. When the first thread posts again, both share the queue.
+ * then the polling thread. When one of the earlier threads posts again, it shares the queue with the latest one.
  */
 final class PostingThreads {
     /** Name of the system property that switches the check on when it is {@code true}. */
@@ -14,8 +18,8 @@ final class PostingThreads {
     static final boolean CHECKED = Boolean.getBoolean(PROPERTY);
 
     private final String queue;
-    /** Guarded by this, as is the next field. */
-    private Thread former;
+    /** Threads that have handed the queue over; guarded by this, as is the next field. */
+    private final Set<Thread> former = Collections.newSetFromMap(new WeakHashMap<>());
     private Thread latest;
 
     private PostingThreads(final String queue) {
@@ -31,11 +35,13 @@ final class PostingThreads {
     synchronized void onPost() {
         final Thread thread = Thread.currentThread();
         if (thread != latest) {
-            if (thread == former) {
-                throw new IllegalStateException("two threads post to the " + queue + " in turn: " + name(former) + " and " +
+            if (former.contains(thread)) {
+                throw new IllegalStateException("two threads post to the " + queue + " in turn: " + name(thread) + " and " +
                     name(latest) + "; one of them should post, for instance the polling thread in a task of Pipeline.execute");
             }
-            former = latest;
+            if (latest != null) {
+                former.add(latest);
+            }
             latest = thread;
         }
     }
