@@ -141,8 +141,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     }
 
     /** Ends the connect that waits for the polling thread, which may be in a long callback or have ended. */
-    private static void endConnect(final KeptConnection<MessageConnection> kept) {
-        kept.owner().established().completeExceptionally(new ConnectException("the set is closed"));
+    private void endConnect(final KeptConnection<MessageConnection> kept) {
+        kept.owner().established().completeExceptionally(new ConnectException(set.closeDescription()));
     }
 
     /**

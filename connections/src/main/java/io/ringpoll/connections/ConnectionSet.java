@@ -6,6 +6,7 @@ import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.os.JvmShutdown;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
@@ -22,8 +23,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
@@ -56,18 +57,16 @@ public final class ConnectionSet implements AutoCloseable {
     private final PipelineGroup pipelines;
     private final ConnectionEvents events;
     private final Thread shutdownHook;
-    private final AtomicBoolean closing = new AtomicBoolean();
+    /** Describes the close; null until it has begun. */
+    private final AtomicReference<String> closing = new AtomicReference<>();
     /** Held by the closing thread. */
     private final ReentrantLock closer = new ReentrantLock();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicLong rejectedRequests = new AtomicLong();
-    private final AtomicLong listenerExceptions = new AtomicLong();
+    private final ListenerFailures failures;
     private volatile boolean releasedAll;
     /** Whether the pipelines end by the close of the set; false if one ends before. */
     private volatile boolean closesPipelines;
-    /** Why the set has closed itself; null if it has not. */
-    private volatile String pipelineEnd;
-
     /** Its memory in use includes that of ended connections with retained messages. */
     private final BufferPool memory;
     /** Guards the counts of connections. */
@@ -79,6 +78,7 @@ public final class ConnectionSet implements AutoCloseable {
     ConnectionSet(final ConnectionSetBuilder config) {
         this.config = config;
         sizes = config.sizes();
+        failures = new ListenerFailures(config.name, config.errorHandler);
         hello = new Hello(sizes.window(), sizes.maxMessageBytes(), config.privateData);
         events = new ConnectionEvents(this, config.name + "-events");
         peer = openPeer();
@@ -247,7 +247,7 @@ public final class ConnectionSet implements AutoCloseable {
     private static ConnectException failed(final String host, final int port, final Throwable cause) {
         final ConnectException exception = new ConnectException("cannot connect to " + host + ":" + port +
             (cause.getMessage() == null ? "" : ": " + cause.getMessage()) + (Device.current().kind() == DeviceKind.LOOPBACK ?
-            "; the loopback device connects within this process only" : ""));
+            "; the loopback device connects processes of one user on one machine" : ""));
         exception.initCause(cause);
         return exception;
     }
@@ -278,7 +278,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @return exceptions so far
      */
     public long listenerExceptions() {
-        return listenerExceptions.get();
+        return failures.count();
     }
 
     /**
@@ -299,7 +299,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @return false until then
      */
     public boolean isClosed() {
-        return closing.get();
+        return closing.get() != null;
     }
 
     /**
@@ -328,12 +328,14 @@ public final class ConnectionSet implements AutoCloseable {
      * close on another thread and returns. Idempotent: further calls wait for the first one, and continue a close that has not
      * released everything in time. An interrupt does not end the wait, and the interrupt flag is restored.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less begins the close and does not wait. If all callbacks
+     *                  have returned in time, the release of the rest may take two seconds longer
      * @return true if everything has been released, by any call; false if it has not in time, for instance because a
      *     callback does not return: its thread and the memory of its connections remain
      */
     public boolean close(final long timeoutNs) {
-        final boolean first = closing.compareAndSet(false, true);
+        final boolean first = !isClosed() &&
+            closing.compareAndSet(null, JvmShutdown.hasBegun() ? " was closed by JVM shutdown" : " is closed");
         for (final ConnectionPoller poller : pollers) {
             if (poller.isPollingThread()) {
                 if (first) {
@@ -356,9 +358,8 @@ public final class ConnectionSet implements AutoCloseable {
     void closeIfUnpolled() {
         final ConnectionPoller ended = endedPoller();
         // In this order: the close of the set ends its pipelines.
-        if (ended != null && closing.compareAndSet(false, true)) {
-            pipelineEnd = ended.pipelineEnd();
-            LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", config.name, pipelineEnd);
+        if (ended != null && closing.compareAndSet(null, " is closed: " + ended.pipelineEnd())) {
+            LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", config.name, ended.pipelineEnd());
             events.failUnpolled();
             endOnThread(DEFAULT_CLOSE_NS);
         }
@@ -441,9 +442,9 @@ public final class ConnectionSet implements AutoCloseable {
         });
     }
 
-    /** Leaves a second for what needs no other thread than that of the events. */
+    /** Leaves a second for what needs no other thread than that of the events, but no time to a close without time. */
     private static Deadline orLater(final Deadline deadline) {
-        return Deadline.after(Math.max(ADOPTION_NS, deadline.leftNs()));
+        return Deadline.after(deadline.isWithoutTime() ? 0 : Math.max(ADOPTION_NS, deadline.leftNs()));
     }
 
     private void executeTasks() {
@@ -503,7 +504,7 @@ public final class ConnectionSet implements AutoCloseable {
     private void takePlace() {
         synchronized (counting) {
             if (isClosed() || connections == config.maxConnections) {
-                throw new IllegalStateException(isClosed() ? config.name + " is closed" :
+                throw new IllegalStateException(isClosed() ? closeDescription() :
                     config.name + " has its maximum of " + connections + " connections");
             }
             connections++;
@@ -536,9 +537,14 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
+    /** Describes why no connection can be made: the close, also that by the end of the JVM or of a pipeline. */
+    String closeDescription() {
+        return config.name + closing.get();
+    }
+
     private void requireOpen() {
         if (isClosed()) {
-            throw new IllegalStateException(config.name + " is closed" + (pipelineEnd == null ? "" : ": " + pipelineEnd));
+            throw new IllegalStateException(closeDescription());
         }
         final ConnectionPoller ended = endedPoller();
         if (ended != null) {
@@ -593,25 +599,18 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     void onRejected(final Exception reason) {
-        rejectedRequests.incrementAndGet();
-        LOG.log(System.Logger.Level.DEBUG, "{0}: a request was rejected: {1}", config.name, reason.getMessage());
+        final long times = rejectedRequests.incrementAndGet();
+        // Peers repeat requests at will: the 1st, 2nd, 4th one and so on.
+        LOG.log(Long.bitCount(times) == 1 ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+            "{0}: rejected a request ({1} so far): {2}", config.name, times, reason.getMessage());
     }
 
     void onListenerException(final Throwable failure) {
-        listenerExceptions.incrementAndGet();
-        if (config.errorHandler == null) {
-            LOG.log(System.Logger.Level.WARNING, config.name + ": a callback has thrown", failure);
-            return;
-        }
-        try {
-            config.errorHandler.onError(failure);
-        } catch (final Throwable again) {
-            LOG.log(System.Logger.Level.WARNING, config.name + ": the error handler has thrown", again);
-        }
+        failures.onListenerException(failure);
     }
 
     /** An exception on the thread of connection events. */
     void onDefect(final Throwable failure) {
-        LOG.log(System.Logger.Level.WARNING, config.name + ": a connection event has failed", failure);
+        failures.logFirst("a connection event has failed", failure);
     }
 }

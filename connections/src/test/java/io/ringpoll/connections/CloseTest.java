@@ -117,6 +117,24 @@ class CloseTest {
         shouldWaitForTheLastTask(6 * HALF_A_SECOND, set -> assertFalse(set.close(0)));
     }
 
+    /** A wait would take a second, and a busy machine may take that long without one: it does not do so five times in turn. */
+    @Test
+    void shouldNotWaitForTheEventThreadWithoutTime() throws Exception {
+        long shortestNs = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < 5 && shortestNs >= HALF_A_SECOND; attempt++) {
+            final long[] tookNs = {0};
+            shouldWaitForTheLastTask(3 * HALF_A_SECOND, set -> {
+                assertFalse(set.close(0));
+                Deadline.after(SetPair.TEN_SECONDS).join(set.pipelines().getFirst().pollerThread());
+                final long againNs = System.nanoTime();
+                assertFalse(set.close(0));
+                tookNs[0] = System.nanoTime() - againNs;
+            });
+            shortestNs = Math.min(shortestNs, tookNs[0]);
+        }
+        assertTrue(shortestNs < HALF_A_SECOND, "a close without time has taken " + shortestNs + " ns");
+    }
+
     private void shouldWaitForTheLastTask(final long delayNs, final Consumer<ConnectionSet> firstClose) {
         final CountDownLatch freed = new CountDownLatch(1);
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
@@ -243,7 +261,7 @@ class CloseTest {
             server.await("connected");
             assertFalse(pair.client().close(0));
             final Throwable failure = assertThrows(ExecutionException.class, connect::get).getCause();
-            assertTrue(failure instanceof ConnectException && failure.getMessage().contains("the set is closed"),
+            assertTrue(failure instanceof ConnectException && failure.getMessage().contains("is closed"),
                 failure::toString);
             left.countDown();
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -117,8 +118,8 @@ class LifeCycleTest {
         try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
             final String message =
                 assertThrows(ConnectException.class, () -> clients.connect(TestDevice.address(), 19_999)).getMessage();
-            assertEquals(TestDevice.isLoopback(), message.endsWith("; the loopback device connects within this process only"),
-                message);
+            assertEquals(TestDevice.isLoopback(),
+                message.endsWith("; the loopback device connects processes of one user on one machine"), message);
             assertEquals(0, clients.connections());
         }
         assertTrue(client.all.isEmpty());
@@ -238,6 +239,31 @@ class LifeCycleTest {
             }
         }
         assertEquals(20, errors.size());
+    }
+
+    @Test
+    void shouldLogTheFirstExceptionOfEachKindWithItsStack() throws Exception {
+        final Runnable first = () -> {
+            throw new IllegalStateException("the first kind");
+        };
+        final Runnable second = () -> {
+            throw new IllegalStateException("the second kind");
+        };
+        try (LogCapture log = new LogCapture(ConnectionSet.class.getName());
+            SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            for (int i = 0; i < 20; i++) {
+                assertTrue(connection.execute(i % 2 == 0 ? first : second));
+            }
+            while (pair.client().listenerExceptions() < 20) {
+                assertFalse(Thread.currentThread().isInterrupted(), "time-out");
+            }
+            final List<String> warnings = log.messages();
+            assertEquals(2, warnings.size(), warnings::toString);
+            for (final String warning : warnings) {
+                assertTrue(warning.endsWith(": a callback has thrown; more of this kind are only counted"), warning);
+            }
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.os.JvmShutdown;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -135,18 +136,6 @@ final class PipelineStop {
         return closedByShutdown;
     }
 
-    /** A JVM that shuts down refuses hooks; it has no other sign. */
-    private static boolean isJvmShuttingDown() {
-        final Thread probe = new Thread(() -> { });
-        try {
-            Runtime.getRuntime().addShutdownHook(probe);
-            Runtime.getRuntime().removeShutdownHook(probe);
-            return false;
-        } catch (final IllegalStateException shuttingDown) {
-            return true;
-        }
-    }
-
     private PipelineReport reportOrSnapshot() {
         final PipelineReport closed = report;
         return closed != null ? closed : snapshot(PipelineReport.UNKNOWN, false);
@@ -176,7 +165,7 @@ final class PipelineStop {
 
     private void begin() {
         if (lifeCycle.state() != PipelineState.STOPPING) {
-            closedByShutdown = isJvmShuttingDown();
+            closedByShutdown = JvmShutdown.hasBegun();
             lifeCycle.advance(PipelineState.STOPPING);
         }
     }

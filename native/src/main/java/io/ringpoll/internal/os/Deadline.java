@@ -60,6 +60,15 @@ public final class Deadline {
     }
 
     /**
+     * Whether the time-out is 0, so that nothing waits.
+     *
+     * @return false for all others, also after the deadline
+     */
+    public boolean isWithoutTime() {
+        return timeoutNs == 0;
+    }
+
+    /**
      * The whole time-out, for messages.
      *
      * @return with its unit
