@@ -9,6 +9,7 @@ import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.completion.QueuePairAttachments;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.counters.Counters;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
@@ -36,10 +37,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The examples of docs/guide/pipeline.md: they are the code of this class, and it runs. */
+/** The examples of docs/guide/pipeline.md and docs/operations/monitoring.md: they are the code of this class, and it runs. */
 @Timeout(60)
 class PipelinePageTest {
-    private static final Path PAGE = Path.of("..", "docs", "guide", "pipeline.md");
+    private static final List<Path> PAGES =
+        List.of(Path.of("..", "docs", "guide", "pipeline.md"), Path.of("..", "docs", "operations", "monitoring.md"));
     private static final Path SOURCE =
         Path.of("src", "test", "java", "io", "ringpoll", "pipeline", "PipelinePageTest.java");
     private static final long TEN_SECONDS = TimeUnit.SECONDS.toNanos(10);
@@ -50,17 +52,37 @@ class PipelinePageTest {
     @Test
     void shouldShowOnlyCodeThatRuns() throws IOException {
         final String code = normalized(Files.readString(SOURCE)) + normalized(Files.readString(AgentPageTest.SOURCE));
-        boolean inExample = false;
-        int lines = 0;
-        for (final String line : Files.readAllLines(PAGE)) {
-            if (line.strip().startsWith("```")) {
-                inExample = line.strip().equals("```java");
-            } else if (inExample && !line.isBlank()) {
-                assertTrue(code.contains(normalized(line)), () -> "not in this class: " + line);
-                lines++;
+        for (final Path page : PAGES) {
+            boolean inExample = false;
+            int lines = 0;
+            for (final String line : Files.readAllLines(page)) {
+                if (line.strip().startsWith("```")) {
+                    inExample = line.strip().equals("```java");
+                } else if (inExample && !line.isBlank()) {
+                    assertTrue(code.contains(normalized(line)), () -> "not in this class: " + line);
+                    lines++;
+                }
             }
+            assertTrue(lines > 0, () -> "no example in " + page);
         }
-        assertTrue(lines > 0, "no example");
+    }
+
+    @Test
+    void shouldReadItsCounters() throws IOException {
+        try (Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start()) {
+            final StringBuilder response = new StringBuilder();
+            Counters counters = pipeline.counters();
+            long stalls = counters.sum("ring_full_stalls");
+            counters.values().forEach(counter -> print(counter.label() + ": " + counter.value() + " " + counter.unit()));
+            counters.writeOpenMetrics(response);                            // with the content type Counters.OPEN_METRICS_TYPE
+            assertEquals(0, stalls);
+            assertTrue(heard.size() > 20, heard::toString);
+            assertTrue(response.toString().endsWith("# EOF\n"), response::toString);
+        }
+    }
+
+    private void print(final String line) {
+        heard.add(line);
     }
 
     @Test

@@ -20,6 +20,7 @@ final class JavaExamples {
     private static final Pattern PROGRAM = Pattern.compile("(?m)^(public )?(final )?class \\w+");
     private static final Pattern MEMBERS = Pattern.compile("(?s)\\s*(@Override|public |private |void ).*");
     private static final String IMPORTS = """
+        import io.ringpoll.connections.*;
         import io.ringpoll.counters.*;
         import io.ringpoll.device.*;
         import io.ringpoll.fault.*;
@@ -28,10 +29,12 @@ final class JavaExamples {
         import io.ringpoll.rpma.*;
         import io.ringpoll.tuning.AutoPinning;
         import io.ringpoll.completion.*;
+        import java.net.ConnectException;
         import java.nio.file.Path;
         import java.util.*;
         import java.util.concurrent.*;
         import java.util.concurrent.atomic.AtomicLong;
+        import org.agrona.DirectBuffer;
         import org.agrona.ErrorHandler;
         import org.agrona.concurrent.*;
         import org.agrona.concurrent.status.CountersManager;
@@ -64,6 +67,12 @@ final class JavaExamples {
             Appendable response;
             Session session;
             SharedReceiveQueue shared;
+            ConnectionSet set;
+            Queue<DirectBuffer> unsent;
+            ScheduledExecutorService timer;
+            int serverPort;
+            int position;
+            long latest;
             interface Session {
                 void received(WorkCompletion wc);
                 void sent(WorkCompletion wc);
@@ -75,6 +84,8 @@ final class JavaExamples {
             abstract void answer(Connection connection, WorkCompletion wc);
             abstract void errorHandlingCode();
             abstract void flush();
+            abstract void print(String line);
+            abstract void report(String line);
             abstract boolean isRunning();
             abstract void idle(int workCount);
         }
@@ -124,8 +135,8 @@ final class JavaExamples {
         if (isProgram(example)) {
             sources.add(new Source(example.replaceAll("(?s).*?class (\\w+).*", "$1"), example));
         } else if (MEMBERS.matcher(example).matches()) {
-            sources.add(new Source(type, IMPORTS + "abstract class " + type + " extends Context implements CompletionHandler {\n"
-                + example + "}\n"));
+            sources.add(new Source(type, IMPORTS + "abstract class " + type + " extends Context\n" +
+                "implements CompletionHandler, ConnectionListener {\n" + example + "}\n"));
         } else {
             sources.add(new Source(type, IMPORTS + "abstract class " + type + " extends Context { void run() throws Exception {\n"
                 + example + "} }\n"));

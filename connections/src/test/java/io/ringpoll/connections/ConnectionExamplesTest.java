@@ -1,0 +1,241 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The parts of programs in docs/guide/connections.md: they are the code of this class, and it runs. */
+@Timeout(60)
+class ConnectionExamplesTest {
+    private static final Path PAGE = Path.of("..", "docs", "guide", "connections.md");
+    private static final Path SOURCE =
+        Path.of("src", "test", "java", "io", "ringpoll", "connections", "ConnectionExamplesTest.java");
+    private static final long TEN_SECONDS = TimeUnit.SECONDS.toNanos(10);
+
+    private final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+
+    @Test
+    void shouldShowOnlyCodeThatRuns() throws IOException {
+        final String code = normalized(Files.readString(SOURCE));
+        int parts = 0;
+        for (final String part : Files.readString(PAGE).split("```java\n")) {
+            final String example = part.split("```")[0];
+            // Those with imports are whole programs, of ConnectionsPageTest.
+            if (part.contains("```") && parts++ > 0 && !example.startsWith("import ")) {
+                for (final String line : example.split("\n")) {
+                    assertTrue(code.contains(normalized(line)), () -> "not in this class: " + line);
+                }
+            }
+        }
+        assertTrue(parts > 7, "only " + parts + " examples");
+    }
+
+    /** Code without comments and spaces. */
+    private static String normalized(final String text) {
+        try (Stream<String> lines = text.lines()) {
+            return lines.map(line -> line.replaceAll("//.*", "").replaceAll("\\s", "")).collect(Collectors.joining());
+        }
+    }
+
+    /** Sends what it has as far as there is credit. */
+    private static final class Producer implements ConnectionListener {
+        private final ArrayDeque<DirectBuffer> unsent = new ArrayDeque<>();
+
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            for (int i = 0; i < 100; i++) {
+                final UnsafeBuffer message = new UnsafeBuffer(new byte[Integer.BYTES]);
+                message.putInt(0, i);
+                send(connection, message);
+            }
+        }
+
+        void send(MessageConnection connection, DirectBuffer message) {
+            if (!unsent.isEmpty() || !connection.trySend(message, 0, message.capacity())) {
+                unsent.add(message);                              // at most what you allow to wait
+            }
+        }
+
+        @Override
+        public void onDrained(MessageConnection connection) {
+            while (!unsent.isEmpty() && connection.trySend(unsent.peek(), 0, unsent.peek().capacity())) {
+                unsent.remove();
+            }
+        }
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            return true;
+        }
+    }
+
+    /** Keeps the latest message without a copy. */
+    private final class Latest implements ConnectionListener {
+        private long latest = -1;
+        private int position;
+
+        @Override
+        public boolean onMessage(MessageConnection connection, DirectBuffer buffer, int offset, int length) {
+            if (latest >= 0) {
+                connection.release(latest);
+            }
+            latest = connection.retain();
+            position = offset;
+            seen.add("message " + buffer.getInt(offset));
+            return true;
+        }
+
+        @Override
+        public void onDisconnected(MessageConnection connection, DisconnectReason reason) {
+            seen.add(reason + " with " + connection.buffer().getInt(position));
+            if (latest >= 0) {
+                connection.release(latest);
+            }
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldSendWhenThereIsCreditAgainAndRetainTheLatestMessage() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(4), new Latest(), new Producer())) {
+            final MessageConnection connection = pair.connect();
+            for (int i = 0; i < 100; i++) {
+                assertEquals("message " + i, seen.poll(50, TimeUnit.SECONDS));
+            }
+            connection.close();
+            assertEquals("PEER_CLOSED with 99", seen.poll(50, TimeUnit.SECONDS));
+        }
+    }
+
+    /** A client that connects again. */
+    private final class Client implements ConnectionListener {
+        private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        private final String address;
+        private final int serverPort;
+        private volatile ConnectionSet set;
+
+        private Client(final String address, final int serverPort) {
+            this.address = address;
+            this.serverPort = serverPort;
+        }
+
+        @Override
+        public void onDisconnected(MessageConnection connection, DisconnectReason reason) {
+            switch (reason) {
+                case CLOSED -> { }                                // by this side: it does not want it any more
+                case PROTOCOL_VIOLATION -> report(connection.disconnectDetail());
+                case PEER_CLOSED, PEER_LOST, FAILED -> timer.execute(this::connect);
+            }
+        }
+
+        void connect() {                                          // on a thread of its own: it waits
+            try {
+                set.connect(address, serverPort, TEN_SECONDS);
+            } catch (ConnectException failed) {
+                timer.schedule(this::connect, 100, TimeUnit.MILLISECONDS);
+            } catch (IllegalStateException closed) {
+                report(closed.getMessage());
+            }
+        }
+
+        private void report(final String line) {
+            seen.add(line);
+        }
+
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            seen.add("connected");
+        }
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            return true;
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldConnectAgainUntilTheServerListens() throws Exception {
+        final int port;
+        try (ConnectionSet first = SetPair.builder().listener((connection, buffer, offset, length) -> true).start()) {
+            port = first.listen(0);
+            final Client client = new Client(TestDevice.address(), port);
+            final ConnectionSet set = SetPair.builder().listener(client).start();
+            client.set = set;
+            client.timer.execute(client::connect);
+            assertEquals("connected", seen.poll(50, TimeUnit.SECONDS));
+            assertTrue(first.close(TEN_SECONDS));
+            try (ConnectionSet second = SetPair.builder().listener((connection, buffer, offset, length) -> true).start()) {
+                second.listen(port);
+                assertEquals("connected", seen.poll(50, TimeUnit.SECONDS));
+                boolean released = set.close(TEN_SECONDS);
+                assertTrue(released);
+                client.connect();
+                assertTrue(seen.poll(50, TimeUnit.SECONDS).endsWith(" is closed"));
+            } finally {
+                client.timer.shutdownNow();
+            }
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldCloseInAHookOfTheProgram() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, new Producer(), new Producer())) {
+            final ConnectionSet set = pair.server();
+            final Thread hook;
+            Runtime.getRuntime().addShutdownHook(hook = new Thread(() -> set.close(TEN_SECONDS)));
+            hook.run();
+            assertTrue(set.isClosed());
+            assertTrue(Runtime.getRuntime().removeShutdownHook(hook));
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldCountWhatItHandles() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, new Latest(), new Producer())) {
+            pair.connect();
+            for (int i = 0; i < 100; i++) {
+                assertEquals("message " + i, seen.poll(50, TimeUnit.SECONDS));
+            }
+            final List<String> lines = Stream.of(pair.server()).map(ConnectionExamplesTest::describe).toList();
+            assertFalse(lines.getFirst().contains(" 0 connections"), lines::toString);
+            assertTrue(lines.getFirst().endsWith(" 0 rejected, 0 exceptions"), lines::toString);
+        }
+    }
+
+    private static String describe(final ConnectionSet set) {
+        StringBuilder line = new StringBuilder();
+        for (Pipeline pipeline : set.pipelines()) {
+            line.append(pipeline.pollerThread().getName()).append(": ")
+                .append(pipeline.counters().sum("handled_completions")).append(" handled, ");
+        }
+        line.append(set.connections()).append(" connections, ").append(set.rejectedRequests()).append(" rejected, ")
+            .append(set.listenerExceptions()).append(" exceptions");
+        return line.toString();
+    }
+}
