@@ -21,6 +21,8 @@ final class Reconnection {
     private final long minNs;
     private final long maxNs;
     private final Map<RaftPeerId, Failures> byPeer = new HashMap<>();
+    /** Number of times that a peer could not be reached after it had been: short ones are logged ever more rarely. */
+    private final Map<RaftPeerId, Integer> outages = new HashMap<>();
 
     private record Failures(int count, long untilNs) {
     }
@@ -60,16 +62,23 @@ final class Reconnection {
         // A product that is longer than the maximum may be longer than a long.
         final long delayNs = minNs > maxNs >> doublings ? maxNs : minNs << doublings;
         byPeer.put(peer, new Failures(before + 1, nowNs + delayNs));
-        // The 1st, 2nd, 4th time and so on.
-        if (Integer.bitCount(before + 1) == 1) {
+        if (before == 0) {
+            outages.merge(peer, 1, Integer::sum);
+        }
+        if (isLogged(peer, before + 1)) {
             LOG.warn("{} cannot be reached: {} ({} failed connects)", peer, reason.getMessage(), before + 1);
         }
     }
 
     synchronized void onSuccess(final RaftPeerId peer) {
         final Failures failures = byPeer.remove(peer);
-        if (failures != null) {
+        if (failures != null && (failures.count > 1 || isLogged(peer, 1))) {
             LOG.warn("{} is reached again, after {} failed connects", peer, failures.count);
         }
+    }
+
+    /** The 1st, 2nd, 4th failure and so on is logged, and the 1st one itself in the 1st, 2nd, 4th outage and so on. */
+    private boolean isLogged(final RaftPeerId peer, final int failures) {
+        return Integer.bitCount(failures > 1 ? failures : outages.get(peer)) == 1;
     }
 }

@@ -1,8 +1,10 @@
 package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.ringpoll.internal.transport.Warnings;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +42,23 @@ class ReconnectionTest {
         assertDoesNotThrow(() -> reconnection.check(PEER, 0));
         reconnection.onFailure(PEER, 100, REASON);
         assertDoesNotThrow(() -> reconnection.check(PEER, 110));
+    }
+
+    @Test
+    void shouldReportAPeerThatComesAndGoesEverMoreRarely() throws Exception {
+        try (Warnings warnings = new Warnings(Reconnection.class)) {
+            for (int i = 0; i < 100; i++) {
+                reconnection.onFailure(PEER, 0, REASON);
+                reconnection.onSuccess(PEER);
+            }
+            assertEquals(7, warnings.times("s1 cannot be reached: on purpose (1 failed connects)"));
+            assertEquals(7, warnings.times("s1 is reached again, after 1 failed connects"));
+            reconnection.onFailure(PEER, 0, REASON);
+            reconnection.onFailure(PEER, 0, REASON);
+            warnings.await("s1 cannot be reached: on purpose (2 failed connects)");
+            reconnection.onSuccess(PEER);
+            warnings.await("s1 is reached again, after 2 failed connects");
+        }
     }
 
     @Test

@@ -160,6 +160,7 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
         node.counters().increment(Count.CONNECTIONS_OPENED);
         final Link link = kept.owner();
         link.peer().onEstablished();
+        node.regained(link);
         try {
             if (link.isOutbound()) {
                 link.greet(Hello.of(link.connection().privateData()));
@@ -175,7 +176,11 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     @Override
     protected void onLost(final KeptConnection<Link> kept, final ConnectionEvent event) {
         final String reason = "the connection is " + event;
-        kept.owner().fail(kept.wasEstablished() ? new IOException(reason) : new ConnectException(reason));
+        if (kept.wasEstablished()) {
+            kept.owner().lose(new IOException(reason), false);
+        } else {
+            kept.owner().fail(new ConnectException(reason));
+        }
         // The peer has left or never was there: there is no event to wait for.
         leave(kept);
         finish(kept);

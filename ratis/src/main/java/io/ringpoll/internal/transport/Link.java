@@ -451,11 +451,30 @@ public final class Link {
      * @param reason of their failure
      */
     public void fail(final IOException reason) {
+        end(reason);
+    }
+
+    /**
+     * Ends an established connection that this side has not closed, as {@link #fail}, and logs it, unless a client has left.
+     *
+     * @param hasFailed whether a work request has failed, so that the end is no choice of the peer
+     */
+    void lose(final IOException reason, final boolean hasFailed) {
+        final boolean isServer;
+        synchronized (this) {
+            isServer = requestedHere || lifecycle.peerRole() == PeerRole.SERVER;
+        }
+        if (end(reason) && (hasFailed || isServer)) {
+            node.lost(this, reason);
+        }
+    }
+
+    private boolean end(final IOException reason) {
         final List<Reply> orphans;
         final List<Outgoing> unsent;
         synchronized (this) {
             if (!lifecycle.end(reason)) {
-                return;
+                return false;
             }
             orphans = correlation.removeAll();
             unsent = outbound.removeAll();
@@ -479,6 +498,7 @@ public final class Link {
             orphan.future().completeExceptionally(
                 new AlreadyClosedException("connection to " + name + " has ended: " + reason.getMessage(), reason));
         }
+        return true;
     }
 
     @Override

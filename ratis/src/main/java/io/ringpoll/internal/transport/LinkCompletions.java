@@ -32,13 +32,14 @@ final class LinkCompletions {
 
     private static void onFailed(final Link link, final long id, final int status) {
         final boolean isReceive = WorkRequestId.isReceive(id);
-        if (status != WcStatus.WR_FLUSH_ERR) {
+        final boolean isFlushed = status == WcStatus.WR_FLUSH_ERR;
+        if (!isFlushed) {
             link.node().counters().increment(Count.COMPLETION_ERRORS);
         } else if (isReceive) {
             // The cause is an event of the connection, or another completion.
             return;
         }
-        link.fail(new IOException((isReceive ? "a receive from " : "a send to or a read from ") + link.name() +
-            " has failed with " + WcStatus.name(status)));
+        link.lose(new IOException((isReceive ? "a receive from " : "a send to or a read from ") + link.name() +
+            " has failed with " + WcStatus.name(status)), !isFlushed);
     }
 }

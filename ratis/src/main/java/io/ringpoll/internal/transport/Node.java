@@ -356,6 +356,21 @@ public final class Node implements AutoCloseable {
         }
     }
 
+    /** Logs the end of a connection that this side has not closed: the 1st, 2nd, 4th one of the peer and so on. */
+    void lost(final Link link, final IOException reason) {
+        final long times = link.peer().onLost();
+        if (Long.bitCount(times) == 1) {
+            LOG.warn("{}: {} is lost: {} ({} times)", config.name(), link.name(), reason.getMessage(), times);
+        }
+    }
+
+    /** Logs that there is a connection again after a loss that was logged. */
+    void regained(final Link link) {
+        if (Long.bitCount(link.peer().onRegained()) == 1) {
+            LOG.warn("{}: {} is connected again", config.name(), link.name());
+        }
+    }
+
     void warn(final String message, final Throwable failure) {
         LOG.warn("{}: {}", config.name(), message, failure);
     }

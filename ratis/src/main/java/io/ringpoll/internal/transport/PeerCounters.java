@@ -30,6 +30,9 @@ public final class PeerCounters {
 
     private final LongAdder[] values = new LongAdder[Figure.values().length];
     private final LongAdder opened = new LongAdder();
+    /** Connections that have ended without being closed by this side; guarded by this, as is the next field. */
+    private long losses;
+    private boolean lost;
 
     PeerCounters() {
         for (int i = 0; i < values.length; i++) {
@@ -62,5 +65,18 @@ public final class PeerCounters {
         }
         opened.increment();
         increment(Figure.CONNECTIONS);
+    }
+
+    /** Counts a lost connection; returns the number of losses. */
+    synchronized long onLost() {
+        lost = true;
+        return ++losses;
+    }
+
+    /** Forgets a loss after which there is a connection again; returns the number of losses, or 0 if there was none since. */
+    synchronized long onRegained() {
+        final long times = lost ? losses : 0;
+        lost = false;
+        return times;
     }
 }

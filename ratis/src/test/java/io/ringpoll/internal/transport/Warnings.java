@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Collects the warnings of a class, which are not printed in tests. */
-final class Warnings implements AutoCloseable {
+public final class Warnings implements AutoCloseable {
     private static final int WARN = 30;
 
     private final Logger logger;
@@ -20,7 +20,7 @@ final class Warnings implements AutoCloseable {
     private final PrintStream errorBefore = System.err;
     private final ByteArrayOutputStream text = new ByteArrayOutputStream();
 
-    Warnings(final Class<?> type) throws ReflectiveOperationException {
+    public Warnings(final Class<?> type) throws ReflectiveOperationException {
         logger = LoggerFactory.getLogger(type);
         level = logger.getClass().getDeclaredField("currentLogLevel");
         level.setAccessible(true);
@@ -30,18 +30,18 @@ final class Warnings implements AutoCloseable {
     }
 
     /** Waits for a warning that contains a text. */
-    void await(final String part) throws InterruptedException {
+    public void await(final String part) throws InterruptedException {
         Nodes.await("the warning '" + part + "'", () -> contains(part));
         assertTrue(logger.isWarnEnabled());
     }
 
     /** Whether there has been a warning that contains a text. */
-    boolean contains(final String part) {
+    public boolean contains(final String part) {
         return text.toString(StandardCharsets.UTF_8).contains(part);
     }
 
     /** Number of occurrences of a text. */
-    int times(final String part) {
+    public int times(final String part) {
         return text.toString(StandardCharsets.UTF_8).split(Pattern.quote(part), -1).length - 1;
     }
 

@@ -1,5 +1,7 @@
 package io.ringpoll.internal.transport;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -60,6 +62,33 @@ class WarningsTest {
         try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
             peer.returnCredits(1);
             warnings.await(" has sent 5 credits, of 4 in all: its connection ends");
+        }
+    }
+
+    @Test
+    void shouldReportAServerThatIsLostAndRegainedEverMoreRarely() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final TransportCounters counters = new TransportCounters();
+        final Node client = nodes.node(Nodes.config("client", HandlerThreads.POLLER), Nodes::echo, counters);
+        for (int i = 1; i <= 5; i++) {
+            Nodes.assertEchoed(Nodes.connect(client, server.port()), Nodes.random(10));
+            server.node().endAll(new IOException("closed by the server"));
+            Nodes.await("the end of the connection", client::hasNoLinks);
+        }
+        assertEquals(3, warnings.times("client: server is lost: "));
+        warnings.await(" (4 times)");
+        assertEquals(3, warnings.times(" is connected again"));
+        // The side that has closed it has lost nothing.
+        assertEquals(0, warnings.times("server: "));
+    }
+
+    @Test
+    void shouldReportAFailedWorkRequest() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
+            peer.send(new byte[Nodes.BUFFER_BYTES + 4096]);
+            warnings.await(" is lost: a receive from client without a name at ");
+            warnings.await(" has failed with IBV_WC_LOC_LEN_ERR (1 times)");
         }
     }
 
