@@ -74,6 +74,8 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     private RdmaClientRpc(final ClientNode node, final RdmaProxyMap servers, final ClientId clientId,
         final RaftProperties properties) {
         super(servers);
+        Prerequisites.requireOfClient();
+        RdmaConfig.checkClient(properties);
         this.node = node;
         this.servers = servers;
         requestTimeout = RaftClientConfigKeys.Rpc.requestTimeout(properties);
@@ -120,7 +122,8 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         private Node open(final NodeConfig config, final Peer peer) throws IOException {
             try {
                 return new Node(config, peer, (type, request) -> refuse(request), counters);
-            } catch (final RuntimeException e) {
+            } catch (final RuntimeException | OutOfMemoryError e) {
+                // A thread that cannot be created is the latter.
                 CloseHelper.quietClose(peer);
                 throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
             }

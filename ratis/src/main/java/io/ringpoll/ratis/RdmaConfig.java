@@ -61,6 +61,43 @@ final class RdmaConfig {
             bounds(properties), Access.OPEN);
     }
 
+    /**
+     * Checks all settings of a server, also those that are used later: by a leader, or for the first stream.
+     *
+     * @throws IllegalArgumentException if a value is out of range, or a message of the engine too long; the message contains the
+     *     key
+     */
+    static void checkServer(final RaftProperties properties) {
+        nodeConfig(properties, "", false).buffers();
+        checkMessageSize(properties);
+        allowed(properties);
+        RdmaConfigKeys.reconnectDelayMin(properties);
+        RdmaConfigKeys.reconnectDelayMax(properties);
+        RdmaConfigKeys.serverPort(properties);
+        RdmaConfigKeys.direct(properties);
+        RdmaConfigKeys.countersFile(properties);
+        RdmaAppendConfigKeys.requestsMax(properties);
+        RdmaAppendConfigKeys.bytesMax(properties);
+        RdmaStreamConfigKeys.window(properties);
+        RdmaStreamConfigKeys.packetSize(properties);
+        RdmaStreamConfigKeys.idleTimeout(properties);
+    }
+
+    /**
+     * Checks the settings of a client before its first request, which it would repeat.
+     *
+     * @throws IllegalArgumentException if a value is out of range, or a secret cannot be read; the message contains the key
+     */
+    static void checkClient(final RaftProperties properties) {
+        nodeConfig(properties, "", false).buffers();
+        RdmaConfigKeys.countersFile(properties);
+        try {
+            access(properties, PeerRole.CLIENT, "");
+        } catch (final IOException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
     private static PeerBounds bounds(final RaftProperties properties) {
         final TimeDuration interval = RdmaConfigKeys.keepaliveInterval(properties);
         final TimeDuration timeout = RdmaConfigKeys.keepaliveTimeout(properties);
@@ -80,12 +117,15 @@ final class RdmaConfig {
      * @throws IOException if a secret cannot be read; the message contains the key
      */
     static Access access(final RaftProperties properties, final PeerRole role, final String id) throws IOException {
-        final String allowed = RdmaConfigKeys.serverAllowed(properties);
+        return new Access(role, id, secret(RdmaConfigKeys.SECRET_FILE_KEY, RdmaConfigKeys.secretFile(properties)),
+            role == PeerRole.SERVER ?
+                secret(RdmaConfigKeys.SERVER_SECRET_FILE_KEY, RdmaConfigKeys.serverSecretFile(properties)) : null,
+            allowed(properties));
+    }
+
+    private static AddressFilter allowed(final RaftProperties properties) {
         try {
-            return new Access(role, id, secret(RdmaConfigKeys.SECRET_FILE_KEY, RdmaConfigKeys.secretFile(properties)),
-                role == PeerRole.SERVER ?
-                    secret(RdmaConfigKeys.SERVER_SECRET_FILE_KEY, RdmaConfigKeys.serverSecretFile(properties)) : null,
-                AddressFilter.of(allowed));
+            return AddressFilter.of(RdmaConfigKeys.serverAllowed(properties));
         } catch (final IllegalArgumentException e) {
             throw new IllegalArgumentException(RdmaConfigKeys.SERVER_ALLOWED_KEY + ": " + e.getMessage(), e);
         }

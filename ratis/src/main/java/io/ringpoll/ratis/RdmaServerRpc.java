@@ -61,7 +61,8 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
         this.server = server;
         this.type = type;
         this.node = node;
-        RdmaConfig.checkMessageSize(server.getProperties());
+        Prerequisites.requireOfServer();
+        RdmaConfig.checkServer(server.getProperties());
         requestTimeout = RaftServerConfigKeys.Rpc.requestTimeout(server.getProperties());
         final int port = RdmaConfigKeys.serverPort(server.getProperties());
         final String host = RdmaConfigKeys.serverHost(server.getProperties());

@@ -3,7 +3,6 @@ package io.ringpoll.ratis;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
-import io.ringpoll.internal.transport.RequestHandler;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
@@ -50,16 +49,28 @@ final class ServerNode {
             final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties))
                 .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
             final Own own = own();
+            executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
+            streams = new StreamServer(server, executor, address -> open());
             final LocalDevice device = LocalDevice.open(own.host());
             host = device.address();
             port = own.port();
-            executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
-            streams = new StreamServer(server, executor, address -> open());
-            node = open(config, device.peer(), new StreamRequests(streams,
-                new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties))));
-            metrics = new RdmaServerMetrics(server.getId().toString(), counters);
+            node = open(config, device.peer());
+            publish();
         }
         return node;
+    }
+
+    /** Publishes the metrics of a node that has been opened; without them, the node is closed again. */
+    private void publish() {
+        boolean published = false;
+        try {
+            metrics = new RdmaServerMetrics(server.getId().toString(), counters);
+            published = true;
+        } finally {
+            if (!published) {
+                reset();
+            }
+        }
     }
 
     /** Where this server listens: the host is null for any device, the port 0 for any that is free. */
@@ -93,10 +104,12 @@ final class ServerNode {
         return null;
     }
 
-    private Node open(final NodeConfig config, final Peer peer, final RequestHandler requests) throws IOException {
+    private Node open(final NodeConfig config, final Peer peer) throws IOException {
         try {
-            return new Node(config, peer, requests, counters);
-        } catch (final RuntimeException e) {
+            return new Node(config, peer, new StreamRequests(streams,
+                new RequestDispatcher(server, executor, RdmaConfigKeys.direct(server.getProperties()))), counters);
+        } catch (final RuntimeException | OutOfMemoryError e) {
+            // A thread that cannot be created is the latter.
             CloseHelper.quietClose(peer);
             throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
         }
@@ -140,6 +153,7 @@ final class ServerNode {
             endedMetrics = metrics;
             endedStreams = streams;
             node = null;
+            metrics = null;
         }
         if (ended == null) {
             return;
@@ -152,6 +166,8 @@ final class ServerNode {
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        endedMetrics.unregister();
+        if (endedMetrics != null) {
+            endedMetrics.unregister();
+        }
     }
 }

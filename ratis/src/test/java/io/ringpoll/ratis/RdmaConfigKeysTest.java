@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.ringpoll.internal.transport.Access;
 import io.ringpoll.internal.transport.HandlerThreads;
@@ -29,6 +31,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.Test;
@@ -194,6 +198,49 @@ class RdmaConfigKeysTest {
     }
 
     @Test
+    void shouldRefuseAServerWithAnInvalidSettingBeforeItStarts() throws ReflectiveOperationException {
+        final RaftServer server = mock(RaftServer.class);
+        int refused = 0;
+        for (final Class<?> keys : List.of(RdmaConfigKeys.class, RdmaStreamConfigKeys.class, RdmaAppendConfigKeys.class)) {
+            for (final Field field : keys.getFields()) {
+                // All hosts are valid here, and the secrets are read at the start.
+                if (field.getName().endsWith("_KEY") && !field.getName().matches(".*(_HOST|SECRET_FILE)_KEY")) {
+                    final String key = (String) field.get(null);
+                    final RaftProperties changed = new RaftProperties();
+                    changed.set(key, "x");
+                    when(server.getProperties()).thenReturn(changed);
+                    final IllegalArgumentException failure = assertThrows(
+                        IllegalArgumentException.class, () -> new RdmaFactory(new RdmaRpcType()).newRaftServerRpc(server), key);
+                    assertTrue(failure.getMessage().contains(key), failure.getMessage());
+                    refused++;
+                }
+            }
+        }
+        assertTrue(refused > 25, "only " + refused + " settings");
+    }
+
+    @Test
+    void shouldRefuseAClientWithTooMuchMemoryForAConnection() {
+        RdmaConfigKeys.setBufferSize(properties, SizeInBytes.ONE_MB);
+        RdmaConfigKeys.setCredits(properties, 4096);
+        final IllegalArgumentException failure = assertThrows(IllegalArgumentException.class,
+            () -> new RdmaFactory(new RdmaRpcType()).newRaftClientRpc(ClientId.randomId(), properties));
+        assertTrue(failure.getMessage().contains("raft.rdma.credits"), failure.getMessage());
+    }
+
+    @Test
+    void shouldRefuseAClientWithAnInvalidSettingBeforeItConnects() {
+        for (final String key : new String[] {"raft.rdma.credits", "raft.rdma.connect.timeout", "raft.rdma.poller.idle",
+            "raft.rdma.reconnect.delay.max", "raft.rdma.keepalive.timeout", "raft.rdma.secret.file"}) {
+            final RaftProperties changed = new RaftProperties();
+            changed.set(key, "x");
+            final IllegalArgumentException failure = assertThrows(IllegalArgumentException.class,
+                () -> new RdmaFactory(new RdmaRpcType()).newRaftClientRpc(ClientId.randomId(), changed), key);
+            assertTrue(failure.getMessage().contains(key), failure.getMessage());
+        }
+    }
+
+    @Test
     void shouldRejectAnInvalidServerPort() {
         for (final int port : new int[] {-1, 65_536}) {
             RdmaConfigKeys.setServerPort(properties, port);
@@ -237,7 +284,8 @@ class RdmaConfigKeysTest {
 
     @Test
     void shouldNameTheKeyOfAnInvalidAddress() {
-        for (final String list : new String[] {"localhost", "10.0.0.0/33", "10.0.0.1,,10.0.0.2", "10.0.0.0/x", "fd00::/129"}) {
+        for (final String list : new String[] {"localhost", "10.0.0.0/33", "10.0.0.1,,10.0.0.2", "10.0.0.0/x", "fd00::/129",
+            "10.1", "10/8", "10.1/16", "167772161", "10.0.0.256"}) {
             RdmaConfigKeys.setServerAllowed(properties, list);
             final IllegalArgumentException failure = assertThrows(
                 IllegalArgumentException.class, () -> RdmaConfig.access(properties, PeerRole.SERVER, "n1"), list);

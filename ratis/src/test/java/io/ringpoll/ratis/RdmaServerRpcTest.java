@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.metrics.MetricRegistries;
@@ -337,6 +338,27 @@ class RdmaServerRpcTest {
         properties.setInt(RdmaConfigKeys.POLLER_CPU_KEY, 4095);
         final IOException failure = assertThrows(IOException.class, this::receiver);
         assertTrue(failure.getMessage().contains("does not open"), failure.getMessage());
+    }
+
+    @Test
+    void shouldReleaseItsNodeIfItsMetricsCannotBePublishedAndStartLater() throws Exception {
+        final Consumer<RatisMetricRegistry> failing = registry -> {
+            if (registry.getMetricRegistryInfo().getApplicationName().equals(RdmaServerMetrics.APPLICATION)) {
+                throw new IllegalStateException("a reporter of the application has failed");
+            }
+        };
+        final Consumer<RatisMetricRegistry> stopping = registry -> { };
+        MetricRegistries.global().addReporterRegistration(failing, stopping);
+        try {
+            final Exception failure = assertThrows(IllegalStateException.class, this::receiver);
+            assertEquals("a reporter of the application has failed", failure.getMessage());
+        } finally {
+            MetricRegistries.global().removeReporterRegistration(failing, stopping);
+        }
+        assertEquals(0, threads(RECEIVER + "-rdma"));
+        // On the same port.
+        receiver();
+        assertTrue(threads(RECEIVER + "-rdma") > 0);
     }
 
     @Test

@@ -55,8 +55,8 @@ public final class AddressFilter {
     private static Range range(final String entry) {
         final int slash = entry.indexOf('/');
         final String address = slash < 0 ? entry : entry.substring(0, slash);
-        // No host names: their addresses may change.
-        if (!address.matches("[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")) {
+        // No host names: their addresses may change. No short forms: 10.1 is 10.0.0.1.
+        if (!address.matches("[0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")) {
             throw new IllegalArgumentException("'" + entry + "' is neither an IP address nor a prefix");
         }
         try {

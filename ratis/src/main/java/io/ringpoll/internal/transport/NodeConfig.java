@@ -76,9 +76,10 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
     /**
      * The buffers of a connection: receives for the frames of all kinds, and as many sends with some more for control frames.
      *
+     * @return their number and length
      * @throws IllegalArgumentException if they are too many
      */
-    BufferSizes buffers() {
+    public BufferSizes buffers() {
         final int receives = credits + CONTROL_FRAMES + URGENT_FRAMES;
         final BufferSizes sizes = new BufferSizes(receives, receives + CONTROL_FRAMES, bufferBytes);
         if (sizes.memoryBytes() > Integer.MAX_VALUE) {

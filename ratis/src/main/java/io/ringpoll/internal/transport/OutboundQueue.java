@@ -160,7 +160,7 @@ final class OutboundQueue {
                 frame.write(buffer, credits.owed(), advertised);
             posted = connection.send(memory.region(), offset, length, sends.flagOf(id), id);
         } finally {
-            if (!posted) {
+            if (!posted && frame.lease() != null) {
                 rendezvous.withdraw(advertised);
             }
         }

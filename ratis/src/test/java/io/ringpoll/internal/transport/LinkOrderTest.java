@@ -11,6 +11,7 @@ import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -119,6 +120,31 @@ class LinkOrderTest {
             }
             return reply;
         };
+    }
+
+    /** From nothing to the default limit of messages: in frames, in one read or several, on handlers' threads or others. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldDeliverAllLengthsUpTo64MegabytesInTheOrderOfSending(final HandlerThreads handlers) throws Exception {
+        final int longest = 64 << 20;
+        final int[] lengths = {0, longest, 1, LongMessageThreads.INLINE_BYTES, 0, Landing.MAX_READ_BYTES + 1, 100, longest - 1,
+            Nodes.BUFFER_BYTES, 3 * Landing.MAX_READ_BYTES, 2, LongMessageThreads.INLINE_BYTES / 2, 0};
+        final NodeConfig[] configs = new NodeConfig[2];
+        Arrays.setAll(configs, i -> new NodeConfig("node-" + i, Nodes.BUFFER_BYTES, 16, 8, longest + 1_000, 0, 10_000,
+            Nodes.CLOSE_MS, PollerConfig.own(handlers), false));
+        final List<Integer> received = Collections.synchronizedList(new ArrayList<>());
+        final Nodes.Server server = nodes.server(configs[0], (type, request) -> {
+            received.add(((RaftClientRequestProto) request).getMessage().getContent().size());
+            return Nodes.echo(type, Nodes.request(ByteString.EMPTY));
+        });
+        final Link link = Nodes.connect(nodes.node(configs[1], Nodes::echo, new TransportCounters()), server.port());
+        final ByteString content = UnsafeByteOperations.unsafeWrap(new byte[longest]);
+        for (final int length : lengths) {
+            request(link, content.substring(0, length));
+        }
+        awaitReplies();
+        assertEquals(Arrays.stream(lengths).boxed().toList(), received);
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
     }
 
     /** The receives of the server's thread go on while its other thread delivers a long message. */
