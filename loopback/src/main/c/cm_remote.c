@@ -149,7 +149,7 @@ static void send_event(struct cm_id *id, const struct cm_event *event)
 }
 
 static void ready(uint64_t watch);
-static bool attend(void);
+static void attend(void);
 
 /* A proxy without a queue pair on a connected socket of the same user, which it owns; NULL with the socket closed. */
 static struct remote *new_remote(int socket)
@@ -396,7 +396,7 @@ static void ready(uint64_t watch)
     if (rung != NULL)
         lb_proxy_answer(rung);
     if (changed) /* otherwise thousands of connections would be looked at for each wake-up */
-        (void)attend();
+        attend();
 }
 
 static void say_leave(struct remote *remote)
@@ -426,7 +426,7 @@ static bool is_finished(struct remote *remote)
 }
 
 /* On the watch thread: removes the proxies that are finished. */
-static bool attend(void)
+static void attend(void)
 {
     for (;;) {
         struct remote **link = &remotes;
@@ -439,7 +439,7 @@ static bool attend(void)
             *link = finished->next;
         pthread_mutex_unlock(&cm_lock);
         if (finished == NULL)
-            return false;
+            return;
         lb_watch_remove(finished->socket);
         if (finished->qp != NULL)
             lb_proxy_destroy(finished->qp);

@@ -145,7 +145,7 @@ static void wake_up(struct lb_proxy *proxy)
     if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
         return;
     atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
-    lb_watch_call(); /* the watch thread looks after this end again if nobody polls any more */
+    lb_watch_tick(); /* the watch thread looks after this end again if nobody polls any more */
 }
 
 void lb_proxy_answer(struct ibv_qp *qp)
@@ -253,7 +253,10 @@ static struct lb_proxy **all_proxies(size_t *count)
     return all;
 }
 
-/* On the watch thread: works for all ends that do not poll. Returns whether some of them do poll and have to be watched. */
+/*
+ * On the watch thread, every millisecond: works for all ends, and marks those as asleep that were not polled since the last time.
+ * Returns whether some of them are polled and have to be watched.
+ */
 static bool drive_all(void)
 {
     size_t count;
@@ -418,7 +421,7 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     proxy->socket = socket;
     if (!lb_qp_assign_number(qp))
         goto free_slots;
-    lb_watch_on_call(drive_all);
+    lb_watch_on_tick(drive_all);
     lb_lock_acquire(&proxies_lock);
     proxy->next = proxies;
     proxies = proxy;

@@ -12,8 +12,8 @@
 #include "lock.h"
 #include "timer.h"
 #include "watch.h"
+#include "wire.h"
 
-#define FUNCTIONS 2
 #define TICK_MS 1
 #define TICK_NS UINT64_C(1000000)
 
@@ -30,7 +30,9 @@ static uint64_t next_id = 1; /* 0 is lb_watch_call */
 static int epoll_fd = -1;
 static int call_fd = -1;
 static bool started;
-static bool (*_Atomic functions[FUNCTIONS])(void);
+static _Atomic bool ticking;
+static void (*_Atomic on_call)(void);
+static bool (*_Atomic on_tick)(void);
 
 static void answer_call(void)
 {
@@ -40,17 +42,20 @@ static void answer_call(void)
         ;
 }
 
-static bool call_functions(void)
+static void call(void)
 {
-    bool again = false;
+    void (*function)(void) = atomic_load(&on_call);
 
-    for (int i = 0; i < FUNCTIONS; i++) {
-        bool (*function)(void) = atomic_load(&functions[i]);
+    if (function != NULL)
+        function();
+}
 
-        if (function != NULL && function())
-            again = true;
-    }
-    return again;
+/* Whether further ticks are asked for. */
+static bool tick(void)
+{
+    bool (*function)(void) = atomic_load(&on_tick);
+
+    return function != NULL && function();
 }
 
 static void call_ready(uint64_t id)
@@ -69,23 +74,34 @@ static void call_ready(uint64_t id)
 
 static void *run(void *unused)
 {
-    bool again = false;
     uint64_t tick_ns = 0;
+    int last_ticks = 0; /* until the ticks end; 0: there are none */
 
     (void)unused;
     for (;;) {
         struct epoll_event event;
-        const int count = epoll_wait(epoll_fd, &event, 1, again ? TICK_MS : -1);
-        const bool called = count == 1 && event.data.u64 == 0;
 
-        if (called)
-            answer_call();
-        else if (count == 1)
-            call_ready(event.data.u64);
-        /* The tick is due also while one descriptor after the other is ready. */
-        if (called || (again && lb_now_ns() >= tick_ns)) {
-            again = call_functions();
+        if (last_ticks == 0 && atomic_load(&ticking)) {
+            last_ticks = LB_WATCH_LAST_TICKS;
             tick_ns = lb_now_ns() + TICK_NS;
+        }
+        const int count = epoll_wait(epoll_fd, &event, 1, last_ticks > 0 ? TICK_MS : -1);
+
+        if (count == 1 && event.data.u64 == 0) {
+            answer_call();
+            call();
+        } else if (count == 1) {
+            call_ready(event.data.u64);
+        }
+        if (last_ticks > 0 && lb_now_ns() >= tick_ns) { /* also while one descriptor after the other is ready */
+            last_ticks = tick() ? LB_WATCH_LAST_TICKS : last_ticks - 1;
+            tick_ns = lb_now_ns() + TICK_NS;
+            if (last_ticks == 0) {
+                /* A thread that has found `ticking` set has stored before what this tick looks at. */
+                atomic_store(&ticking, false);
+                if (tick())
+                    atomic_store(&ticking, true);
+            }
         }
     }
     return NULL;
@@ -206,14 +222,21 @@ void lb_watch_call(void)
         ;
 }
 
-void lb_watch_on_call(bool (*function)(void))
+void lb_watch_on_call(void (*function)(void))
 {
-    for (int i = 0; i < FUNCTIONS; i++) {
-        bool (*expected)(void) = NULL;
+    atomic_store(&on_call, function);
+}
 
-        if (atomic_load(&functions[i]) == function || atomic_compare_exchange_strong(&functions[i], &expected, function))
-            return;
-    }
+void lb_watch_tick(void)
+{
+    lb_wire_fence();
+    if (!atomic_load_explicit(&ticking, memory_order_relaxed) && !atomic_exchange(&ticking, true))
+        lb_watch_call();
+}
+
+void lb_watch_on_tick(bool (*function)(void))
+{
+    atomic_store(&on_tick, function);
 }
 
 static void hold(void)
@@ -242,6 +265,7 @@ static void restart(void)
     epoll_fd = -1;
     call_fd = -1;
     started = false;
+    atomic_store(&ticking, false);
     release();
 }
 

@@ -30,13 +30,22 @@ LB_EXPORT int lb_watch_start(void);
 LB_EXPORT int lb_watch_add(int fd, void (*ready)(uint64_t id), uint64_t *id);
 LB_EXPORT void lb_watch_remove(int fd);
 
-/* Makes the thread call all functions of lb_watch_on_call soon. */
+/* Makes the thread call the function of lb_watch_on_call soon. */
 LB_EXPORT void lb_watch_call(void);
 
+/* Called before the thread's start, or under a lock of the caller. */
+LB_EXPORT void lb_watch_on_call(void (*function)(void));
+
 /*
- * Sets a function that lb_watch_call calls, and, as long as one of these functions returns true, every millisecond.
- * Called before the thread's start, or under a lock of the caller; up to two functions.
+ * Makes the thread call the function of lb_watch_on_tick every millisecond, at first in about one, until it has returned false for
+ * LB_WATCH_LAST_TICKS times. Costs a system call only if the thread does not tick: what the caller has stored before, the next
+ * tick sees.
  */
-LB_EXPORT void lb_watch_on_call(bool (*function)(void));
+LB_EXPORT void lb_watch_tick(void);
+
+/* Called before the thread's start, or under a lock of the caller. */
+LB_EXPORT void lb_watch_on_tick(bool (*function)(void));
+
+#define LB_WATCH_LAST_TICKS 16
 
 #endif

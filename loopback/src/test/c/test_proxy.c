@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process_end.h"
 #include "proxy.h"
 #include "ringpoll_loopback.h"
 #include "test.h"
 #include "verbs_pair.h"
+#include "watch.h"
 
 #define LENGTH 64u
 
@@ -595,6 +597,60 @@ static void should_ring_an_end_that_sleeps_once_until_it_answers(void)
     close_other(&other);
 }
 
+/* Polls the queue of a connection; whether its end sleeps although it was polled within half a millisecond. */
+static bool sleeps_while_polled(struct other *other, double *polled)
+{
+    struct ibv_wc wc;
+    const double now = seconds();
+    const bool sleeps = atomic_load(&other->to_us->asleep) != LB_WIRE_AWAKE && now - *polled < 0.0005;
+
+    CHECK_EQ(ibv_poll_cq(other->pair.cq[0], 1, &wc), 0);
+    *polled = now;
+    return sleeps;
+}
+
+/* Each end that is marked as asleep is rung by its peer, wakes the watch thread, and is marked as awake by the next poll. */
+static void should_stay_awake_while_several_connections_are_polled(void)
+{
+    struct other others[2];
+    double polled[2] = {0};
+    int sleeps = 0;
+
+    CHECK_EQ(lb_watch_start(), 0);
+    for (int i = 0; i < 2; i++)
+        open_other(&others[i]);
+    for (int i = 0; i < 100; i++) {
+        for (int k = 0; k < 2; k++)
+            (void)sleeps_while_polled(&others[k], &polled[k]);
+    }
+    for (const double end = seconds() + 0.2; seconds() < end;) {
+        for (int i = 0; i < 2; i++)
+            sleeps += sleeps_while_polled(&others[i], &polled[i]);
+    }
+    CHECK(sleeps < 10); /* a thread that loses its processor may be late; it was thousands */
+    for (int i = 0; i < 2; i++)
+        close_other(&others[i]);
+}
+
+/* Also when the watch thread has stopped to tick, and while it still does. */
+static void should_fall_asleep_after_the_last_poll(void)
+{
+    struct other other;
+    double polled = 0;
+
+    CHECK_EQ(lb_watch_start(), 0);
+    open_other(&other);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 100; i++)
+            (void)sleeps_while_polled(&other, &polled);
+        for (const double limit = seconds() + 10; atomic_load(&other.to_us->asleep) == LB_WIRE_AWAKE && seconds() < limit;)
+            (void)poll(NULL, 0, 1);
+        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+        (void)poll(NULL, 0, round * 2 * LB_WATCH_LAST_TICKS); /* while the thread ticks, and when it has stopped */
+    }
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
     {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},
     {"an acknowledgement of what was not sent ends the connection",
@@ -625,5 +681,7 @@ const struct test proxy_tests[] = {
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
+    {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
+    {"an end falls asleep after its last poll", should_fall_asleep_after_the_last_poll},
     {NULL, NULL},
 };
