@@ -101,7 +101,8 @@ class LogTest {
     void shouldLeaveTheLogToLibrpmaWithoutTheBindingsLibraryOrIfAsked() {
         final DeviceLibraries libraries = Libraries.current();
         final long drains = drains();
-        LogSink.install(new DeviceLibraries(libraries.ibverbs(), libraries.rpma(), Optional.empty()));
+        LogSink.install(new DeviceLibraries(
+            libraries.ibverbs(), libraries.rdmacm(), libraries.rpma(), Optional.empty()));
         final String before = System.setProperty(RpmaLog.DESTINATION_PROPERTY, "librpma");
         try {
             LogSink.install(libraries);

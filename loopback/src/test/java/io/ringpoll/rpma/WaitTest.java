@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
@@ -62,11 +63,11 @@ class WaitTest {
     @Test
     void shouldCountATimeOutFromTheBeginningOfTheWait() {
         final long longAgoNs = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(4_000);
-        final int remainingMs = RpmaCompletionQueue.remaining(TIMEOUT_MS, longAgoNs);
+        final int remainingMs = Deadline.remainingMs(TIMEOUT_MS, longAgoNs);
         assertTrue(remainingMs > 0 && remainingMs <= TIMEOUT_MS - 4_000, remainingMs + " ms");
-        assertEquals(0, RpmaCompletionQueue.remaining(3_000, longAgoNs));
-        assertEquals(0, RpmaCompletionQueue.remaining(0, longAgoNs));
-        assertEquals(-1, RpmaCompletionQueue.remaining(-1, longAgoNs));
+        assertEquals(0, Deadline.remainingMs(3_000, longAgoNs));
+        assertEquals(0, Deadline.remainingMs(0, longAgoNs));
+        assertEquals(-1, Deadline.remainingMs(-1, longAgoNs));
     }
 
     @Test

@@ -5,13 +5,13 @@ import static io.ringpoll.completion.FfmVerbsFunctions.VERBS;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.WaitInterruptedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Delivers completion events of completion queues: one event per {@link VerbsCompletionQueue#requestNotification}.
@@ -164,10 +164,7 @@ public final class CompletionChannel extends NativeResource {
                 if (queue != null) {
                     return queue;
                 }
-                if (timeoutMs > 0) {
-                    final long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-                    remainingMs = (int) Math.max(0, timeoutMs - elapsedMs);
-                }
+                remainingMs = Deadline.remainingMs(timeoutMs, startNs);
             }
             return null;
         } finally {

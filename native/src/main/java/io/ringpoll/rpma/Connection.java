@@ -8,6 +8,7 @@ import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
@@ -172,30 +173,20 @@ public final class Connection extends RpmaObject {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
      */
     public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
-        final long connection = enter();
-        try {
-            final long startNs = System.nanoTime();
-            int remainingMs = timeoutMs;
-            while (awaitReadable(eventFd, remainingMs)) {
-                final CallState state = CallState.current();
-                LogSink.clearError();
-                final int result = Librpma.CONNECTION.rpma_conn_next_event(connection, state.scratch());
-                if (!Endpoint.isNoEvent(result)) {
-                    RpmaException.check("rpma_conn_next_event", result);
-                    final ConnectionEvent event = ConnectionEvent.of(state.intAt(0));
-                    established |= event == ConnectionEvent.ESTABLISHED;
-                    return Optional.of(event);
-                }
-                // Another thread has taken it.
-                if (remainingMs == 0) {
-                    return Optional.empty();
-                }
-                remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
-            }
+        return awaitNext(eventFd, timeoutMs, this::takeEvent);
+    }
+
+    private Optional<ConnectionEvent> takeEvent(final long connection) {
+        final CallState state = CallState.current();
+        LogSink.clearError();
+        final int result = Librpma.CONNECTION.rpma_conn_next_event(connection, state.scratch());
+        if (Endpoint.isNoEvent(result)) {
             return Optional.empty();
-        } finally {
-            exit();
         }
+        RpmaException.check("rpma_conn_next_event", result);
+        final ConnectionEvent event = ConnectionEvent.of(state.intAt(0));
+        established |= event == ConnectionEvent.ESTABLISHED;
+        return Optional.of(event);
     }
 
     /**
@@ -309,7 +300,7 @@ public final class Connection extends RpmaObject {
                 if (remainingMs == 0) {
                     return Optional.empty();
                 }
-                remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
+                remainingMs = Deadline.remainingMs(timeoutMs, startNs);
             }
             return Optional.empty();
         } finally {

@@ -123,22 +123,7 @@ public final class Endpoint extends RpmaObject {
      */
     public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
         ConnectionConfig.requireOpen(config);
-        final long endpoint = enter();
-        try {
-            final long startNs = System.nanoTime();
-            int remainingMs = timeoutMs;
-            while (awaitReadable(fd, remainingMs)) {
-                final Optional<ConnectionRequest> request = take(endpoint, config);
-                // Another thread may have taken it.
-                if (request.isPresent() || remainingMs == 0) {
-                    return request;
-                }
-                remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
-            }
-            return Optional.empty();
-        } finally {
-            exit();
-        }
+        return awaitNext(fd, timeoutMs, endpoint -> take(endpoint, config));
     }
 
     private Optional<ConnectionRequest> take(final long endpoint, final ConnectionConfig config) {

@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.internal.binding.ConnectionManager;
 import io.ringpoll.internal.binding.Libraries;
 
 /**
@@ -23,7 +24,7 @@ final class Loading {
     private static synchronized void loadOnce() {
         if (!done) {
             LogSink.install(Libraries.current());
-            Librdmacm.initialise(Libraries.current().rpma());
+            ConnectionManager.initialise();
             done = true;
         }
     }

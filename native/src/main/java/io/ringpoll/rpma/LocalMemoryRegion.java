@@ -2,10 +2,8 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.Bounds;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.internal.ffm.MemoryHold;
 import io.ringpoll.internal.lifecycle.HotCalls;
-import io.ringpoll.internal.os.MachineMemory;
-import io.ringpoll.internal.os.OwnedMemory;
+import io.ringpoll.internal.os.RegionMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -22,9 +20,6 @@ import java.lang.foreign.MemorySegment;
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */
 public final class LocalMemoryRegion extends RpmaObject {
-    /** Alignment of memory of {@link Peer#allocate}: a multiple of every base page size of Linux. */
-    static final long PAGE_BYTES = 4096;
-
     /** The value of {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
     static final int ADVISE_FLAG_FLUSH = 1;
 
@@ -35,54 +30,27 @@ public final class LocalMemoryRegion extends RpmaObject {
     private final Runnable free;
     private final long lengthBytes;
 
-    private LocalMemoryRegion(final long address, final MemorySegment memory, final Runnable free) {
-        super("memory region of " + memory.byteSize() + " bytes at 0x" + Long.toHexString(memory.address()), address);
-        this.memory = memory;
-        this.free = free;
+    private LocalMemoryRegion(final long address, final RegionMemory owned) {
+        super(owned.name(), address);
+        memory = owned.memory();
+        free = owned.free();
         lengthBytes = memory.byteSize();
     }
 
     /** Registers memory of somebody else, and retains it. */
     static LocalMemoryRegion register(final Peer peer, final MemorySegment memory, final MemoryUsage... usages) {
-        requireUsable(memory);
-        if (!memory.scope().isAlive()) {
-            throw new IllegalArgumentException("a memory region needs memory that is still there, and its arena is closed");
-        }
         final int usage = MemoryUsage.bits(usages);
-        return register(peer, memory, MemoryHold.of(memory)::release, usage);
+        return register(peer, RegionMemory.retain(memory, false), usage);
     }
 
     /** Allocates memory and registers it. */
     static LocalMemoryRegion allocate(final Peer peer, final long lengthBytes, final MemoryUsage... usages) {
         final int usage = MemoryUsage.bits(usages);
-        requireSize(lengthBytes);
-        final Arena arena = OwnedMemory.newArena();
-        final MemorySegment memory;
-        try {
-            memory = arena.allocate(lengthBytes, PAGE_BYTES);
-        } catch (final RuntimeException | Error failure) {
-            arena.close();
-            throw failure;
-        }
-        return register(peer, memory, arena::close, usage);
+        return register(peer, RegionMemory.allocate(lengthBytes), usage);
     }
 
-    private static void requireSize(final long lengthBytes) {
-        if (lengthBytes < 1) {
-            throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes: at least 1 is needed");
-        }
-        MachineMemory.requirePinnable(lengthBytes);
-    }
-
-    private static void requireUsable(final MemorySegment memory) {
-        if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
-            throw new IllegalArgumentException(
-                "a memory region needs native, writable memory of at least one byte, not " + memory);
-        }
-    }
-
-    private static LocalMemoryRegion register(
-        final Peer peer, final MemorySegment memory, final Runnable free, final int usage) {
+    private static LocalMemoryRegion register(final Peer peer, final RegionMemory owned, final int usage) {
+        final MemorySegment memory = owned.memory();
         boolean registered = false;
         try {
             final long peerAddress = peer.enterAsParent();
@@ -93,7 +61,7 @@ public final class LocalMemoryRegion extends RpmaObject {
                     Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
                 // From here on the device has the memory.
                 registered = true;
-                final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), memory, free);
+                final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), owned);
                 region.dependsOn(peer);
                 return region;
             } finally {
@@ -101,7 +69,7 @@ public final class LocalMemoryRegion extends RpmaObject {
             }
         } finally {
             if (!registered) {
-                free.run();
+                owned.free().run();
             }
         }
     }

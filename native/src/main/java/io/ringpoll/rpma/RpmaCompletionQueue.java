@@ -15,6 +15,7 @@ import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeObject;
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.CountedQueue;
@@ -23,7 +24,6 @@ import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -271,7 +271,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
                 if (remainingMs == 0 || !awaitReadable(fd, remainingMs)) {
                     return false;
                 }
-                remainingMs = remaining(timeoutMs, startNs);
+                remainingMs = Deadline.remainingMs(timeoutMs, startNs);
             }
         } finally {
             exit();
@@ -329,12 +329,6 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             LogSink.clearError();
         }
         return result;
-    }
-
-    /** The remaining time of a time-out, in milliseconds; negative values are kept. */
-    static int remaining(final int timeoutMs, final long startNs) {
-        return timeoutMs <= 0 ? timeoutMs :
-            (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
     }
 
     /** Announces that a connection which shares the queue is about to end. */

@@ -20,11 +20,14 @@ import java.util.function.BiFunction;
  * unchanged.
  *
  * @param ibverbs  libibverbs
+ * @param rdmacm   librdmacm
  * @param rpma     librpma
  * @param ringpoll the binding's own C library, if it was built for this architecture
  */
-public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<NativeLibrary> ringpoll) {
+public record DeviceLibraries(
+    NativeLibrary ibverbs, NativeLibrary rdmacm, NativeLibrary rpma, Optional<NativeLibrary> ringpoll) {
     private static final String IBVERBS = "libibverbs.so.1";
+    private static final String RDMACM = "librdmacm.so.1";
     private static final String RINGPOLL = "libringpoll.so";
     private static final List<String> RPMA_NAMES = List.of("librpma.so.0", "librpma.so.1", "librpma.so");
 
@@ -70,8 +73,8 @@ public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optiona
      */
     public static DeviceLibraries of(final Path libibverbs, final Path librdmacm, final Errors errors) {
         final SymbolLookup lookup = load(libibverbs.toString());
-        load(librdmacm.toString());
-        return of(errors.library(lookup, libibverbs.toString()), errors);
+        final SymbolLookup manager = load(librdmacm.toString());
+        return of(errors.library(lookup, libibverbs.toString()), errors.library(manager, librdmacm.toString()), errors);
     }
 
     /**
@@ -82,21 +85,24 @@ public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optiona
      */
     public static DeviceLibraries ofRdma(final Errors errors) {
         try {
-            return of(errors.library(load(IBVERBS), pathOf(IBVERBS).orElse(IBVERBS)), errors);
+            final SymbolLookup lookup = load(IBVERBS);
+            final SymbolLookup manager = load(RDMACM);
+            return of(errors.library(lookup, pathOf(IBVERBS).orElse(IBVERBS)),
+                errors.library(manager, pathOf(RDMACM).orElse(RDMACM)), errors);
         } catch (final IllegalArgumentException e) {
-            throw errors.unusable().of(
-                "libibverbs is not installed: " + installHint("libibverbs1 ibverbs-providers librdmacm1"), e);
+            throw errors.unusable().of("libibverbs or librdmacm is not installed: " +
+                installHint("libibverbs1 ibverbs-providers librdmacm1"), e);
         }
     }
 
-    private static DeviceLibraries of(final NativeLibrary ibverbs, final Errors errors) {
+    private static DeviceLibraries of(final NativeLibrary ibverbs, final NativeLibrary rdmacm, final Errors errors) {
         final SymbolLookup rpma = loadRpma(errors);
         final String path = RPMA_NAMES.stream().map(DeviceLibraries::pathOf).flatMap(Optional::stream).findFirst()
             .orElse(RPMA_NAMES.getFirst());
         final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL, errors.unusable())
             .map(file -> errors.library(load(file.toString()), file.toString()));
         final String description = LibrpmaVersion.of(rpma, Path.of(path)) + ", " + path;
-        return new DeviceLibraries(ibverbs, errors.library(rpma, description), ringpoll);
+        return new DeviceLibraries(ibverbs, rdmacm, errors.library(rpma, description), ringpoll);
     }
 
     private static SymbolLookup loadRpma(final Errors errors) {

@@ -1,12 +1,15 @@
 package io.ringpoll.internal.lifecycle;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.Wakeup;
 import io.ringpoll.os.WaitInterruptedException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongFunction;
 
 /**
  * A C object that Java holds by its address: tracks calls in flight and drains them on close.
@@ -149,6 +152,35 @@ public abstract class NativeObject {
                 waits.remove(wait);
             }
             wait.release();
+        }
+    }
+
+    /**
+     * Waits for something that a file descriptor of this object announces. Enters the object itself.
+     *
+     * @param fd        the descriptor
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until {@link #end()}
+     * @param take      takes it by the object's address; empty if another thread has taken it
+     * @param <T>       what is waited for
+     * @return empty if there was none in time
+     * @throws IllegalStateException    if the object is closed, now or during the wait
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     */
+    protected final <T> Optional<T> awaitNext(final int fd, final int timeoutMs, final LongFunction<Optional<T>> take) {
+        final long open = enter();
+        try {
+            final long startNs = System.nanoTime();
+            int remainingMs = timeoutMs;
+            while (awaitReadable(fd, remainingMs)) {
+                final Optional<T> next = take.apply(open);
+                if (next.isPresent() || remainingMs == 0) {
+                    return next;
+                }
+                remainingMs = Deadline.remainingMs(timeoutMs, startNs);
+            }
+            return Optional.empty();
+        } finally {
+            exit();
         }
     }
 

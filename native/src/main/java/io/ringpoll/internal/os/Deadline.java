@@ -33,6 +33,18 @@ public final class Deadline {
     }
 
     /**
+     * The rest of a wait's time-out.
+     *
+     * @param timeoutMs of the whole wait in milliseconds; 0 does not wait, negative waits without end
+     * @param startNs   the begin of the wait on the clock of {@link System#nanoTime()}
+     * @return milliseconds, 0 when the time is over; a time-out that is not positive as it is
+     */
+    public static int remainingMs(final int timeoutMs, final long startNs) {
+        return timeoutMs <= 0 ? timeoutMs :
+            (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
+    }
+
+    /**
      * The time of the deadline, to be compared by difference.
      *
      * @return on the clock of {@link System#nanoTime()}

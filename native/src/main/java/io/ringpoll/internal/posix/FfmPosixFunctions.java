@@ -39,6 +39,8 @@ public final class FfmPosixFunctions implements PosixFunctions {
         C.capturing("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle mmap$mh = C.capturing(
         "mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle munmap$mh =
+        C.capturing("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle madvise$mh =
         C.capturing("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle mlock$mh =
@@ -173,6 +175,15 @@ public final class FfmPosixFunctions implements PosixFunctions {
         try {
             return (long) mmap$mh.invokeExact(
                 CallState.current().errnoSegment(), address, lengthBytes, protection, flags, fd, offset);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int munmap(final long address, final long lengthBytes) {
+        try {
+            return (int) munmap$mh.invokeExact(CallState.current().errnoSegment(), address, lengthBytes);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

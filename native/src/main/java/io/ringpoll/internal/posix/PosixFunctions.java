@@ -131,6 +131,15 @@ public interface PosixFunctions {
     long mmap(long address, long lengthBytes, int protection, int flags, int fd, long offset);
 
     /**
+     * The C function {@code munmap}.
+     *
+     * @param address     of the first page
+     * @param lengthBytes of the pages
+     * @return as in C
+     */
+    int munmap(long address, long lengthBytes);
+
+    /**
      * The C function {@code madvise}.
      *
      * @param address     of the first page
