@@ -14,6 +14,7 @@ module io.ringpoll.rpma {
     exports io.ringpoll.device;
     exports io.ringpoll.os;
     exports io.ringpoll.rpma;
+    exports io.ringpoll.verbs;
     exports io.ringpoll.internal.access to io.ringpoll.loopback;
     exports io.ringpoll.internal.binding to io.ringpoll.loopback;
     exports io.ringpoll.internal.device to io.ringpoll.loopback;

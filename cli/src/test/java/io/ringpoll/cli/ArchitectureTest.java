@@ -93,6 +93,14 @@ class ArchitectureTest {
     }
 
     @Test
+    void shouldKeepTheBindingsOfLibrpmaAndVerbsApart() {
+        noClasses().that().resideInAPackage("io.ringpoll.rpma..").should().dependOnClassesThat()
+            .resideInAPackage("io.ringpoll.verbs..").check(all);
+        noClasses().that().resideInAPackage("io.ringpoll.verbs..").should().dependOnClassesThat()
+            .resideInAPackage("io.ringpoll.rpma..").check(all);
+    }
+
+    @Test
     void shouldReadOptionsInTheCommandLineOnly() {
         noClasses().that(areOutside("cli")).should().dependOnClassesThat().resideInAnyPackage("picocli..").check(all);
     }

@@ -14,6 +14,7 @@ package io.ringpoll.completion;
  *       };
  *       int cmd_fd;                                   264
  *       int async_fd;                                 268
+ *       int num_comp_vectors;                         272
  *       ...
  *   };
  * </pre>
@@ -23,6 +24,7 @@ final class IbvContext {
     static final int POLL_CQ_OFFSET = 96;
     static final int REQ_NOTIFY_CQ_OFFSET = 104;
     static final int ASYNC_FD_OFFSET = 268;
+    static final int NUM_COMP_VECTORS_OFFSET = 272;
     /** Offset of {@code name} in {@code struct ibv_device}. */
     static final int DEVICE_NAME_OFFSET = 24;
 

@@ -72,11 +72,34 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      */
     public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
         final CompletionChannel channel) {
+        return create(context, name, entries, channel, FIRST_VECTOR);
+    }
+
+    /**
+     * Creates a queue whose events are raised by an interrupt of choice, for instance one of the waiting thread's core.
+     *
+     * @param context          the device
+     * @param name             for reports
+     * @param entries          minimum number of completions that it holds
+     * @param channel          the channel of its events, or null for none
+     * @param completionVector index of the interrupt, from 0 to {@link VerbsContext#completionVectors()} - 1
+     * @return to be closed before the channel; closing it acknowledges its events
+     * @throws IllegalArgumentException if the device does not have the vector
+     * @throws VerbsException           with the errno of ibv_create_cq(3), for instance if the device does not allow so many
+     *     entries
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
+     */
+    public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
+        final CompletionChannel channel, final int completionVector) {
         Objects.requireNonNull(context, "the context is null");
         Objects.requireNonNull(name, "the name is null");
+        if (completionVector < 0 || completionVector >= context.completionVectors()) {
+            throw new IllegalArgumentException("completion vector " + completionVector + " of " + name + ": " + context.name() +
+                " has the vectors 0 to " + (context.completionVectors() - 1));
+        }
         final long channelAddress = channel == null ? 0 : channel.enterForQueue();
         try {
-            final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, FIRST_VECTOR);
+            final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, completionVector);
             if (address == 0) {
                 throw refused(context, name, entries, CallState.current().errno());
             }

@@ -40,6 +40,17 @@ public final class VerbsContext {
         return name;
     }
 
+    /**
+     * The number of completion vectors: interrupts that a completion queue can raise its events by.
+     *
+     * @return at least 1
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
+     */
+    public int completionVectors() {
+        // Soft-RoCE and others report none where the first one can be used.
+        return Math.max(1, Memory.intAt(address + IbvContext.NUM_COMP_VECTORS_OFFSET));
+    }
+
     /** The descriptor of the device's asynchronous events. */
     int asyncFd() {
         return Memory.intAt(address + IbvContext.ASYNC_FD_OFFSET);

@@ -4,11 +4,11 @@ import io.ringpoll.os.Errno;
 import java.util.Objects;
 
 /**
- * Thrown if a call of libibverbs failed; has the call and its errno.
+ * Thrown if a call of libibverbs or librdmacm failed; has the call and its errno.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
  */
-public final class VerbsException extends RuntimeException {
+public class VerbsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final String function;
@@ -21,7 +21,7 @@ public final class VerbsException extends RuntimeException {
      * @param errno    a value of errno(3); 0 if unknown
      */
     public VerbsException(final String function, final int errno) {
-        this(Objects.requireNonNull(function, "the function is null"), errno, "");
+        this(function, errno, "");
     }
 
     /**
@@ -31,9 +31,10 @@ public final class VerbsException extends RuntimeException {
      * @param errno    a value of errno(3); 0 if unknown
      * @param remedy   the reason and the remedy; empty if unknown
      */
-    VerbsException(final String function, final int errno, final String remedy) {
-        super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)) +
-            (remedy.isEmpty() ? "" : "; " + remedy));
+    public VerbsException(final String function, final int errno, final String remedy) {
+        super(Objects.requireNonNull(function, "the function is null") + " failed: " +
+            (errno == 0 ? "no reason given" : Errno.describe(errno)) +
+            (Objects.requireNonNull(remedy, "the remedy is null").isEmpty() ? "" : "; " + remedy));
         this.function = function;
         this.errno = errno;
     }

@@ -23,6 +23,8 @@ public final class Errno {
     public static final int EFAULT = 14;
     /** Device or resource busy. */
     public static final int EBUSY = 16;
+    /** No such device. */
+    public static final int ENODEV = 19;
     /** Invalid argument. */
     public static final int EINVAL = 22;
     /** The system has no more file descriptors. */
@@ -33,6 +35,8 @@ public final class Errno {
     public static final int ENOSYS = 38;
     /** An address or port is taken. */
     public static final int EADDRINUSE = 98;
+    /** The time is over. */
+    public static final int ETIMEDOUT = 110;
     /** No data. */
     public static final int ENODATA = 61;
 

@@ -26,7 +26,7 @@ class JavadocTest {
     private static final Pattern WHERE = Pattern.compile("@see <a|\\{@inheritDoc}|\\{@link");
 
     @ParameterizedTest
-    @ValueSource(strings = {"completion", "rpma"})
+    @ValueSource(strings = {"completion", "rpma", "verbs"})
     void shouldNameTheManualPageOfEveryPublicMethod(final String folder) throws IOException {
         final List<String> without = new ArrayList<>();
         int methods = 0;

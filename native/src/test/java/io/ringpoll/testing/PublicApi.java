@@ -110,7 +110,8 @@ public final class PublicApi {
 
     private Set<String> members(final Class<?> type) {
         final Set<String> lines = new TreeSet<>();
-        final boolean open = !Modifier.isFinal(type.getModifiers());
+        // A sealed type has no subclasses but the listed ones.
+        final boolean open = !Modifier.isFinal(type.getModifiers()) && !type.isSealed();
         for (final Constructor<?> one : type.getDeclaredConstructors()) {
             if (isUsable(one, open)) {
                 lines.add(modifiers(one) + "<init>" + signature(one));

@@ -1,0 +1,287 @@
+package io.ringpoll.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.os.Errno;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.testing.VerbsPair;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Chains of prepared requests: room, budget, refusals in the middle, failures of the connection, and wrong arguments. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class PostListTest {
+    private static final int MANY = 128;
+
+    @Test
+    void shouldPostThePartOfAListThatIsAskedFor() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final SendList list = writes(pair, 16);
+            assertEquals(0, pair.client().postSend(list, 16, 0));
+            assertEquals(3, pair.client().postSend(list, 5, 3));
+            for (int i = 5; i < 8; i++) {
+                assertEquals(i, pair.nextSuccess(pair.client().sendQueue()).workRequestId());
+            }
+            pair.assertEmpty(pair.client().sendQueue());
+            assertEquals(16, pair.client().postSend(list));
+            for (int i = 0; i < 16; i++) {
+                assertEquals(i, pair.nextSuccess(pair.client().sendQueue()).workRequestId());
+            }
+            pair.assertEmpty(pair.client().sendQueue());
+        }
+    }
+
+    @Test
+    void shouldAcceptAsManyAsTheSendQueueHasRoomFor() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendRequests(7).completionBudget(false))) {
+            final SendList list = writes(pair, MANY);
+            final int room = pair.client().postSend(list);
+            assertTrue(room >= 7 && room < MANY, () -> room + " were accepted");
+            // Those of a full queue that does not complete before it is polled.
+            for (int i = 0; i < room; i++) {
+                assertEquals(i, pair.nextSuccess(pair.client().sendQueue()).workRequestId());
+            }
+            pair.assertEmpty(pair.client().sendQueue());
+        }
+    }
+
+    @Test
+    void shouldAcceptAsManyAsTheBudgetAllows() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendRequests(4 * MANY))) {
+            final VerbsCompletionQueue queue = pair.client().sendQueue();
+            final CompletionBudget budget = queue.budget();
+            final SendList list = writes(pair, MANY);
+            final int depth = queue.capacity();
+            assertEquals(Math.min(MANY, depth), pair.client().postSend(list));
+            assertEquals(Math.max(0, Math.min(MANY, depth - MANY)), pair.client().postSend(list));
+            assertEquals(Math.min(2 * MANY, depth), budget.inFlight());
+            for (int i = 0; i < Math.min(2 * MANY, depth); i++) {
+                pair.nextSuccess(queue);
+            }
+            assertEquals(0, budget.inFlight());
+        }
+    }
+
+    @Test
+    void shouldReportHowManyWerePostedBeforeAnInvalidRequest() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);
+            final SendList list = writes(pair, 8);
+            list.fetchAndAdd(5, memory.remote(), SendFlag.SIGNALED);
+            list.element(5, 0, 0, 4);
+            final PostException refused = assertThrows(PostException.class, () -> pair.client().postSend(list, 2, 6));
+            assertEquals(3, refused.posted());
+            assertEquals(Errno.EINVAL, refused.errno());
+            assertEquals("ibv_post_send", refused.function());
+            for (int i = 2; i < 5; i++) {
+                assertEquals(i, pair.nextSuccess(pair.client().sendQueue()).workRequestId());
+            }
+            pair.assertEmpty(pair.client().sendQueue());
+            assertEquals(0, pair.client().sendQueue().budget().inFlight());
+            // The chain is whole again.
+            list.element(5, 0, 0, 8);
+            assertEquals(8, pair.client().postSend(list));
+            for (int i = 0; i < 8; i++) {
+                pair.nextSuccess(pair.client().sendQueue());
+            }
+        }
+    }
+
+    @Test
+    void shouldAcceptAsManyReceivesAsThereIsRoomFor() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxReceiveRequests(7).completionBudget(false))) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final int room = pair.client().postReceive(pair.receives(MANY, memory, 64));
+            assertTrue(room >= 7 && room < MANY, () -> room + " were accepted");
+        }
+    }
+
+    @Test
+    void shouldCountReceivesInTheBudget() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxReceiveRequests(4 * MANY))) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final int depth = pair.server().receiveQueue().capacity();
+            assertEquals(Math.min(MANY, depth), pair.server().postReceive(pair.receives(MANY, memory, 64)));
+            assertEquals(Math.min(MANY, depth), pair.server().receiveQueue().budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldFlushWhatIsOutstandingAndReleaseTheBudget() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            assertEquals(5, pair.client().postReceive(pair.receives(5, memory, 64)));
+            pair.clientId().disconnect();
+            for (int i = 0; i < 5; i++) {
+                final WorkCompletion flushed = pair.next(pair.client().receiveQueue());
+                assertEquals(WcStatus.WR_FLUSH_ERR, flushed.status());
+                assertEquals(i, flushed.workRequestId());
+            }
+            assertEquals(0, pair.client().receiveQueue().budget().inFlight());
+            final SendList list = writes(pair, 2);
+            assertEquals(2, pair.client().postSend(list));
+            assertEquals(WcStatus.WR_FLUSH_ERR, pair.next(pair.client().sendQueue()).status());
+            assertEquals(WcStatus.WR_FLUSH_ERR, pair.next(pair.client().sendQueue()).status());
+        }
+    }
+
+    @Test
+    void shouldReportAWrongKeyOfTheOtherSide() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final RemoteMemory right = memory.remote();
+            final SendList list = pair.one(memory, 0, 8);
+            list.write(0, new RemoteMemory(right.address(), right.lengthBytes(), right.key() ^ 0x5555), SendFlag.SIGNALED);
+            assertEquals(1, pair.client().postSend(list));
+            assertEquals(WcStatus.REM_ACCESS_ERR, pair.next(pair.client().sendQueue()).status());
+        }
+    }
+
+    @Test
+    void shouldReportARegionThatTheOtherSideMayNotWrite() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(64, AccessFlag.LOCAL_WRITE);
+            final SendList list = pair.one(memory, 0, 8);
+            list.write(0, memory.remote(), SendFlag.SIGNALED);
+            assertEquals(1, pair.client().postSend(list));
+            assertEquals(WcStatus.REM_ACCESS_ERR, pair.next(pair.client().sendQueue()).status());
+        }
+    }
+
+    @Test
+    void shouldReportThatTheReceiverIsNotReady() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> { }, ConnectionParameters.create().rnrRetryCount(0))) {
+            final SendList list = pair.one(pair.memory(64), 0, 8);
+            list.send(0, SendFlag.SIGNALED);
+            assertEquals(1, pair.client().postSend(list));
+            assertEquals(WcStatus.RNR_RETRY_EXC_ERR, pair.next(pair.client().sendQueue()).status());
+        }
+    }
+
+    @Test
+    void shouldReportAMessageThatIsTooLongForItsReceive() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            pair.receive(pair.server(), memory, 4);
+            final SendList list = pair.one(memory, 0, 8);
+            list.send(0, SendFlag.SIGNALED);
+            assertEquals(1, pair.client().postSend(list));
+            assertEquals(WcStatus.REM_INV_REQ_ERR, pair.next(pair.client().sendQueue()).status());
+            assertEquals(WcStatus.LOC_LEN_ERR, pair.next(pair.server().receiveQueue()).status());
+        }
+    }
+
+    @Test
+    void shouldRefuseWrongArgumentsBeforeTheCall() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); SendList list = SendList.allocate(2, 2)) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final QueuePair client = pair.client();
+            assertThrows(IllegalStateException.class, () -> client.postSend(list), "not prepared");
+            list.send(0);
+            list.send(1);
+            assertThrows(IndexOutOfBoundsException.class, () -> client.postSend(list, 1, 2));
+            assertThrows(IndexOutOfBoundsException.class, () -> client.postSend(list, -1, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> client.postSend(list, Integer.MAX_VALUE, 2));
+            assertThrows(IndexOutOfBoundsException.class, () -> client.postSend(list, 0, -1));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.send(2));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.workRequestId(-1, 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.element(0, 0, 0, 1), "no element");
+            assertThrows(IllegalArgumentException.class, () -> list.elements(0, memory, memory, memory));
+            list.elements(0, memory, memory);
+            assertThrows(IndexOutOfBoundsException.class, () -> list.element(0, 2, 0, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.element(0, 0, 60, 5));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.element(0, 0, -1, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.element(0, 0, 0, -1));
+            assertThrows(IllegalStateException.class, () -> list.remoteOffset(0, 0), "no remote memory");
+            assertThrows(IllegalStateException.class, () -> list.operands(0, 0, 0), "not atomic");
+            assertThrows(IllegalArgumentException.class, () -> list.read(0, memory.remote(), SendFlag.INLINE));
+            list.write(0, memory.remote());
+            assertThrows(IndexOutOfBoundsException.class, () -> list.remoteOffset(0, 65));
+            assertThrows(IllegalArgumentException.class, () -> SendList.allocate(0, 1));
+            assertThrows(IllegalArgumentException.class, () -> ReceiveList.allocate(1, 17));
+            assertThrows(IllegalArgumentException.class, () -> ReceiveList.allocate(PostList.MAX_CAPACITY + 1, 1));
+            pair.assertEmpty(client.sendQueue());
+            assertEquals(0, client.sendQueue().budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldRefuseMoreInlineBytesAndElementsThanTheQueuePairTakes() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); SendList list = SendList.allocate(2, PostList.MAX_ELEMENTS)) {
+            final MemoryRegion memory = pair.memory(4096);
+            list.send(0);
+            list.elements(0, memory);
+            list.send(1, SendFlag.INLINE);
+            list.elements(1, memory);
+            list.element(1, 0, 0, 4096);
+            assertThrows(IllegalArgumentException.class, () -> pair.client().postSend(list));
+            assertEquals(0, pair.client().sendQueue().budget().inFlight());
+            if (pair.client().maxSendElements() < PostList.MAX_ELEMENTS) {
+                final MemoryRegion[] regions = new MemoryRegion[PostList.MAX_ELEMENTS];
+                Arrays.fill(regions, memory);
+                list.elements(0, regions);
+                assertThrows(IllegalArgumentException.class, () -> pair.client().postSend(list, 0, 1));
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepTheRegionsOfAListOpen() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); MemoryRegion one = pair.domain().allocate(64);
+            MemoryRegion two = pair.domain().allocate(64)) {
+            final SendList list = SendList.allocate(2, 2);
+            list.elements(0, one, two);
+            list.elements(1, one);
+            final String message = assertThrows(IllegalStateException.class, two::close).getMessage();
+            assertTrue(message.contains(list.name()), message);
+            list.elements(0, one);
+            two.close();
+            assertThrows(IllegalStateException.class, () -> list.elements(0, two));
+            list.elements(0);
+            assertThrows(IllegalStateException.class, one::close);
+            list.close();
+            list.close();
+            assertThrows(IllegalStateException.class, () -> list.elements(0, one));
+            assertThrows(IllegalStateException.class, () -> list.workRequestId(0, 1));
+            assertThrows(IllegalStateException.class, () -> pair.client().postSend(list));
+        }
+    }
+
+    @Test
+    void shouldCountACompletionQueueForOneQueuePair() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
+            ConnectionId id = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS)) {
+            final QueuePairAttributes shared = QueuePairAttributes.create(pair.client().sendQueue());
+            assertThrows(IllegalStateException.class, () -> id.createQueuePair(pair.domain(), shared));
+            id.createQueuePair(pair.domain(), shared.completionBudget(false)).close();
+            try (VerbsCompletionQueue queue = VerbsCompletionQueue.create(id.context(), "again", 16, null)) {
+                id.createQueuePair(pair.domain(), QueuePairAttributes.create(queue)).close();
+                id.createQueuePair(pair.domain(), QueuePairAttributes.create(queue)).close();
+            }
+        }
+    }
+
+    /** Signalled writes of 8 bytes, numbered from 0. */
+    private static SendList writes(final VerbsPair pair, final int count) {
+        final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);
+        final SendList list = pair.closed(SendList.allocate(count, 1));
+        for (int i = 0; i < count; i++) {
+            list.write(i, memory.remote(), SendFlag.SIGNALED);
+            list.elements(i, memory);
+            list.element(i, 0, 0, 8);
+            list.remoteOffset(i, 64);
+            list.workRequestId(i, i);
+        }
+        return list;
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of connections on librdmacm and libibverbs, on a device. */
+package io.ringpoll.verbs;

@@ -1,0 +1,140 @@
+package io.ringpoll.verbs;
+
+import io.ringpoll.completion.VerbsException;
+import io.ringpoll.internal.ffm.Bounds;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.Parents;
+import io.ringpoll.internal.os.RegionMemory;
+import io.ringpoll.os.Errno;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory of this process that the device may use, as far as its {@link AccessFlag}s permit.
+ *
+ * <p>Thread-safe. It stays open as long as a {@link PostList} refers to it, and must stay open until the completions of all
+ * requests that use it have been polled: later accesses of the device fail. While it is open it retains its memory: closing the
+ * memory's arena throws {@link IllegalStateException}, and the garbage collector frees nothing. Memory that the JDK does not
+ * manage must outlive it: C memory wrapped by {@link MemorySegment#reinterpret(long)}, a mapped file that is truncated.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_reg_mr.3.html">ibv_reg_mr(3)</a>
+ */
+public final class MemoryRegion extends NativeResource {
+    private final MemorySegment memory;
+    private final Runnable free;
+    private final int localKey;
+    private final int remoteKey;
+
+    private MemoryRegion(final long address, final RegionMemory owned) {
+        super(owned.name(), address);
+        memory = owned.memory();
+        free = owned.free();
+        localKey = Memory.intAt(address + IbvMr.LKEY_OFFSET);
+        remoteKey = Memory.intAt(address + IbvMr.RKEY_OFFSET);
+    }
+
+    /** Registers memory, which is given back if that fails. */
+    static MemoryRegion register(final ProtectionDomain domain, final RegionMemory owned, final int access) {
+        final long address = owned.memory().address();
+        final long lengthBytes = owned.memory().byteSize();
+        boolean registered = false;
+        try {
+            final long pd = Parents.enter(domain);
+            try {
+                final long mr = (access & AccessFlag.OPTIONAL) == 0 ?
+                    ResourceFunctions.ibv_reg_mr(pd, address, lengthBytes, access) :
+                    ResourceFunctions.ibv_reg_mr_iova2(pd, address, lengthBytes, address, access);
+                if (mr == 0) {
+                    throw refused(CallState.current().errno());
+                }
+                // From here on the device has the memory.
+                registered = true;
+                final MemoryRegion region = new MemoryRegion(mr, owned);
+                region.dependsOn(domain);
+                return region;
+            } finally {
+                Parents.exit(domain);
+            }
+        } finally {
+            if (!registered) {
+                owned.free().run();
+            }
+        }
+    }
+
+    private static VerbsException refused(final int errno) {
+        return new VerbsException("ibv_reg_mr", errno,
+            errno == Errno.ENOMEM ? "the limit of pinned memory may be too low: 'ulimit -l'" : "");
+    }
+
+    /**
+     * The memory itself.
+     *
+     * @return the segment that was registered
+     */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /**
+     * The address of the memory.
+     *
+     * @return of its first byte
+     */
+    public long memoryAddress() {
+        return memory.address();
+    }
+
+    /**
+     * The length of the region.
+     *
+     * @return bytes
+     */
+    public long lengthBytes() {
+        return memory.byteSize();
+    }
+
+    /**
+     * The key by which requests of this side name the region ({@code lkey}).
+     *
+     * @return the key
+     */
+    public int localKey() {
+        return localKey;
+    }
+
+    /**
+     * The key by which the other side's requests name the region ({@code rkey}).
+     *
+     * @return the key
+     */
+    public int remoteKey() {
+        return remoteKey;
+    }
+
+    /**
+     * The region as the other side needs it, to be sent there.
+     *
+     * @return address, length and key
+     */
+    public RemoteMemory remote() {
+        return new RemoteMemory(memory.address(), memory.byteSize(), remoteKey);
+    }
+
+    /** Checks a piece and returns its address. */
+    long addressFor(final long offset, final long lengthBytes) {
+        Bounds.checkRange(offset, lengthBytes, memory.byteSize());
+        return memory.address() + offset;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final int errno = ResourceFunctions.ibv_dereg_mr(lastAddress);
+        if (errno != 0) {
+            // The device may still write to it.
+            throw new VerbsException("ibv_dereg_mr", Math.abs(errno));
+        }
+        free.run();
+    }
+}

@@ -1,0 +1,448 @@
+package io.ringpoll.verbs;
+
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.DeviceAttributes;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.lifecycle.HotCall;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.Parents;
+import io.ringpoll.os.Errno;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+
+/**
+ * A reliable-connected queue pair: takes lists of prepared requests, which complete in its completion queues.
+ *
+ * <p>Any thread may post and close. Posts to the send queue and posts to the receive queue do not wait for each other. Posts of
+ * several threads to the same queue are made one after the other, in an unspecified order; each thread posts lists of its own. A
+ * post allocates nothing, and accepts fewer requests than asked for if the queue has no room, or the completion queue may have
+ * none for their completions ({@link CompletionBudget}). Accepted requests complete in the order they were posted.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_qp.3.html">ibv_create_qp(3)</a>
+ */
+public final class QueuePair extends NativeResource {
+    /** Guards the budgets of completion queues while queue pairs are created and closed. */
+    private static final Object BUDGETS = new Object();
+
+    private final ConnectionId id;
+    private final VerbsCompletionQueue sendQueue;
+    private final VerbsCompletionQueue receiveQueue;
+    private final SharedReceiveQueue sharedReceives;
+    private final int number;
+    private final int maxSendRequests;
+    private final int maxReceiveRequests;
+    private final int maxSendElements;
+    private final int maxReceiveElements;
+    private final int maxInlineBytes;
+    private final boolean signalAll;
+    private final boolean ownsBudgets;
+    private final MemorySegment sendFunction;
+    private final MemorySegment receiveFunction;
+    /** Calls that post to the send queue. */
+    private final HotCalls sends;
+    /** Calls that post to the receive queue. */
+    private final HotCalls receives;
+    /** Null if none is kept, as is the next field. */
+    private final CompletionBudget sendBudget;
+    private final CompletionBudget receiveBudget;
+
+    private QueuePair(
+        final ConnectionId id, final long address, final MemorySegment granted, final QueuePairAttributes attributes) {
+        super("queue pair " + Integer.toUnsignedString(Memory.intAt(address + IbvWr.QP_NUM_OFFSET)), address);
+        this.id = id;
+        sendQueue = attributes.sendQueue();
+        receiveQueue = attributes.receiveQueue();
+        sharedReceives = attributes.sharedReceiveQueue();
+        number = Memory.intAt(address + IbvWr.QP_NUM_OFFSET);
+        maxSendRequests = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_WR_OFFSET);
+        maxReceiveRequests = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_WR_OFFSET);
+        maxSendElements = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_SGE_OFFSET);
+        maxReceiveElements = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_SGE_OFFSET);
+        maxInlineBytes = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_INLINE_DATA_OFFSET);
+        signalAll = attributes.signalAll();
+        sendFunction = PostFunctions.of(address, IbvWr.POST_SEND_OFFSET);
+        receiveFunction = PostFunctions.of(address, IbvWr.POST_RECV_OFFSET);
+        ownsBudgets = attributes.completionBudget();
+        if (ownsBudgets) {
+            openBudgets();
+        }
+        sendBudget = sendQueue.budget();
+        receiveBudget = receiveQueue.budget();
+        sends = HotCalls.register(QueuePair.class);
+        // With one completion queue for both they share its budget.
+        receives = sendQueue == receiveQueue ? sends.registerPartner() : HotCalls.register(QueuePair.class);
+    }
+
+    /** Creates the queue pair of an id, which the caller has entered; so the id's state cannot change. */
+    static QueuePair create(
+        final ConnectionId id, final long idAddress, final ProtectionDomain domain, final QueuePairAttributes attributes) {
+        final VerbsCompletionQueue sendQueue = attributes.sendQueue();
+        final VerbsCompletionQueue receiveQueue = attributes.receiveQueue();
+        final long pd = Parents.enter(domain);
+        try {
+            final long sendCq = Parents.enter(sendQueue);
+            try {
+                final long receiveCq = Parents.enter(receiveQueue);
+                try {
+                    final long srq = SharedReceiveQueue.enter(attributes.sharedReceiveQueue());
+                    try {
+                        return create(id, idAddress, domain, attributes, pd, sendCq, receiveCq, srq);
+                    } finally {
+                        SharedReceiveQueue.exit(attributes.sharedReceiveQueue());
+                    }
+                } finally {
+                    Parents.exit(receiveQueue);
+                }
+            } finally {
+                Parents.exit(sendQueue);
+            }
+        } finally {
+            Parents.exit(domain);
+        }
+    }
+
+    private static QueuePair create(final ConnectionId id, final long idAddress, final ProtectionDomain domain,
+        final QueuePairAttributes attributes, final long pd, final long sendCq, final long receiveCq, final long srq) {
+        final long context = Memory.longAt(idAddress + RdmaCm.ID_VERBS_OFFSET);
+        requireDevice(domain.name(), pd, context, id);
+        requireDevice(attributes.sendQueue().name(), sendCq, context, id);
+        requireDevice(attributes.receiveQueue().name(), receiveCq, context, id);
+        if (srq != 0) {
+            requireDevice(attributes.sharedReceiveQueue().name(), srq, context, id);
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment struct = arena.allocate(IbvQpInitAttr.SIZE_BYTES, Long.BYTES);
+            struct.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SEND_CQ_OFFSET, sendCq);
+            struct.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.RECV_CQ_OFFSET, receiveCq);
+            struct.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SRQ_OFFSET, srq);
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_WR_OFFSET, attributes.maxSendRequests());
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_WR_OFFSET, srq == 0 ? attributes.maxReceiveRequests() : 0);
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_SGE_OFFSET, attributes.maxSendElements());
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_SGE_OFFSET, srq == 0 ? attributes.maxReceiveElements() : 0);
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_INLINE_DATA_OFFSET, attributes.maxInlineBytes());
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.QP_TYPE_OFFSET, IbvQpInitAttr.QPT_RC);
+            struct.set(ValueLayout.JAVA_INT, IbvQpInitAttr.SQ_SIG_ALL_OFFSET, attributes.signalAll() ? 1 : 0);
+            if (ConnectionFunctions.rdma_create_qp(idAddress, pd, struct.address()) != 0) {
+                final int errno = CallState.current().errno();
+                throw new VerbsException("rdma_create_qp", errno, remedy(id.context(), attributes));
+            }
+            try {
+                final QueuePair created =
+                    new QueuePair(id, Memory.longAt(idAddress + RdmaCm.ID_QP_OFFSET), struct, attributes);
+                created.dependsOn(id);
+                created.dependsOn(domain);
+                created.dependsOn(attributes.sendQueue());
+                created.dependsOn(attributes.receiveQueue());
+                if (srq != 0) {
+                    created.dependsOn(attributes.sharedReceiveQueue());
+                }
+                return created;
+            } catch (final RuntimeException | Error failure) {
+                ConnectionFunctions.rdma_destroy_qp(idAddress);
+                throw failure;
+            }
+        }
+    }
+
+    private static void requireDevice(final String name, final long part, final long context, final ConnectionId id) {
+        if (Memory.longAt(part + IbvWr.CONTEXT_OFFSET) != context) {
+            throw new IllegalArgumentException(
+                name + " is of another device than " + id.name() + ": create it with the id's context()");
+        }
+    }
+
+    private static String remedy(final VerbsContext context, final QueuePairAttributes attributes) {
+        final int asked = Math.max(attributes.maxSendRequests(), attributes.maxReceiveRequests());
+        return DeviceAttributes.of(context).filter(device -> asked > device.maxQpWr())
+            .map(device -> context.name() + " allows " + device.maxQpWr() + " requests in a queue, not " + asked)
+            .orElse("the device may not allow so many requests, elements or inline bytes");
+    }
+
+    private void openBudgets() {
+        synchronized (BUDGETS) {
+            requireUncounted(sendQueue);
+            requireUncounted(receiveQueue);
+            sendQueue.budget(new CompletionBudget(sendQueue.capacity()));
+            if (receiveQueue == sendQueue) {
+                if (sharedReceives != null) {
+                    sendQueue.budget().classify();
+                }
+            } else if (sharedReceives == null) {
+                receiveQueue.budget(new CompletionBudget(receiveQueue.capacity()));
+            }
+        }
+    }
+
+    private static void requireUncounted(final VerbsCompletionQueue queue) {
+        if (queue.budget() != null) {
+            throw new IllegalStateException(queue.name() +
+                " is counted for another queue pair: queue pairs that share it need completionBudget(false)");
+        }
+    }
+
+    /**
+     * The number of the queue pair, which work completions carry.
+     *
+     * @return the number, unsigned
+     */
+    public int number() {
+        return number;
+    }
+
+    /**
+     * The granted depth of the send queue.
+     *
+     * @return requests, at least as many as were asked for
+     */
+    public int maxSendRequests() {
+        return maxSendRequests;
+    }
+
+    /**
+     * The granted depth of the receive queue.
+     *
+     * @return receives, at least as many as were asked for; unspecified with a shared receive queue
+     */
+    public int maxReceiveRequests() {
+        return maxReceiveRequests;
+    }
+
+    /**
+     * The granted number of elements of a request to the send queue.
+     *
+     * @return at least as many as were asked for
+     */
+    public int maxSendElements() {
+        return maxSendElements;
+    }
+
+    /**
+     * The granted number of elements of a receive.
+     *
+     * @return at least as many as were asked for; unspecified with a shared receive queue
+     */
+    public int maxReceiveElements() {
+        return maxReceiveElements;
+    }
+
+    /**
+     * The granted length of an inline message.
+     *
+     * @return bytes, at least as many as were asked for
+     */
+    public int maxInlineBytes() {
+        return maxInlineBytes;
+    }
+
+    /**
+     * The queue where requests to the send queue complete.
+     *
+     * @return the same at each call
+     */
+    public VerbsCompletionQueue sendQueue() {
+        return sendQueue;
+    }
+
+    /**
+     * The queue where receives complete.
+     *
+     * @return the same at each call; maybe that of sends
+     */
+    public VerbsCompletionQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    /** Whether its receives come from a shared receive queue. */
+    boolean hasSharedReceives() {
+        return sharedReceives != null;
+    }
+
+    /**
+     * Whether an asynchronous event is about this queue pair.
+     *
+     * @param event of the same device
+     * @return true if it is
+     */
+    public boolean isSubjectOf(final AsyncEvent event) {
+        // Other events have number 0, which is that of no connection.
+        return event.queuePairNumber() != 0 && event.queuePairNumber() == number;
+    }
+
+    /**
+     * Posts all requests of a list to the send queue, in order.
+     *
+     * @param list the requests, each prepared
+     * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
+     * @throws IllegalArgumentException if a request has more elements or inline bytes than this queue pair allows
+     * @throws IllegalStateException    if this or the list is closed, or a request is not prepared
+     * @throws PostException            if the device refuses a request for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    public int postSend(final SendList list) {
+        Objects.requireNonNull(list, "the list is null");
+        return postSend(list, 0, list.capacity());
+    }
+
+    /**
+     * Posts requests of a list to the send queue, in order.
+     *
+     * @param list  the requests, each prepared
+     * @param first index of the first one to post
+     * @param count number of requests, 0 or more
+     * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if the requests are not within the list
+     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows
+     * @throws IllegalStateException     if this or the list is closed, or a request is not prepared
+     * @throws PostException             if the device refuses a request for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    @HotCall
+    public int postSend(final SendList list, final int first, final int count) {
+        // Compiled code throws an implicit exception without a message.
+        Objects.requireNonNull(list, "the list is null");
+        final HotMark mark = sends.enter();
+        int reserved = 0;
+        int accepted = 0;
+        int errno = 0;
+        try {
+            final long qp = openAddress();
+            list.requireOpen(first, count);
+            long lengthBytes = 0;
+            for (int index = first; index < first + count; index++) {
+                lengthBytes += checkedLength(list, index);
+                if (sendBudget != null && !sendBudget.reserveSend(isSignalled(list, index), sends.isShared())) {
+                    break;
+                }
+                reserved++;
+            }
+            if (reserved > 0) {
+                errno = list.post(mark.turn(), sendFunction, qp, first, reserved, lengthBytes);
+                accepted = list.accepted();
+            }
+        } finally {
+            for (int index = first + reserved - 1; index >= first + accepted && sendBudget != null; index--) {
+                sendBudget.cancelSend(isSignalled(list, index));
+            }
+            mark.leave();
+        }
+        return accepted("ibv_post_send", errno, accepted);
+    }
+
+    private long checkedLength(final SendList list, final int index) {
+        final int flags = list.preparedFlags(index);
+        final long lengthBytes = list.lengthOf(index, maxSendElements);
+        if ((flags & SendFlag.INLINE.value()) != 0 && lengthBytes > maxInlineBytes) {
+            throw new IllegalArgumentException("request " + index + " of " + list.name() + " has " + lengthBytes +
+                " inline bytes; " + name() + " takes " + maxInlineBytes);
+        }
+        return lengthBytes;
+    }
+
+    private boolean isSignalled(final SendList list, final int index) {
+        return signalAll || (list.preparedFlags(index) & SendFlag.SIGNALED.value()) != 0;
+    }
+
+    /**
+     * Posts all receives of a list, in order.
+     *
+     * @param list the receives
+     * @return number of accepted receives, from the first; fewer if the receive queue or the budget of its completion queue is
+     *     full
+     * @throws IllegalArgumentException if a receive has more elements than this queue pair allows
+     * @throws IllegalStateException    if this or the list is closed
+     * @throws PostException            if the device refuses a receive for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
+     */
+    public int postReceive(final ReceiveList list) {
+        Objects.requireNonNull(list, "the list is null");
+        return postReceive(list, 0, list.capacity());
+    }
+
+    /**
+     * Posts receives of a list, in order.
+     *
+     * @param list  the receives
+     * @param first index of the first one to post
+     * @param count number of receives, 0 or more
+     * @return number of accepted receives, from the first; fewer if the receive queue or the budget of its completion queue is
+     *     full
+     * @throws IndexOutOfBoundsException if the receives are not within the list
+     * @throws IllegalArgumentException  if a receive has more elements than this queue pair allows
+     * @throws IllegalStateException     if this or the list is closed, or the receives come from a shared receive queue
+     * @throws PostException             if the device refuses a receive for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
+     */
+    @HotCall
+    public int postReceive(final ReceiveList list, final int first, final int count) {
+        Objects.requireNonNull(list, "the list is null");
+        final HotMark mark = receives.enter();
+        int reserved = 0;
+        int accepted = 0;
+        int errno = 0;
+        try {
+            final long qp = openAddress();
+            list.requireOpen(first, count);
+            if (sharedReceives != null) {
+                throw new IllegalStateException(
+                    name() + " takes its receives from " + sharedReceives.name() + ": post them there");
+            }
+            for (int index = first; index < first + count; index++) {
+                list.lengthOf(index, maxReceiveElements);
+                if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
+                    break;
+                }
+                reserved++;
+            }
+            if (reserved > 0) {
+                // A receive copies nothing.
+                errno = list.post(mark.turn(), receiveFunction, qp, first, reserved, 0);
+                accepted = list.accepted();
+            }
+        } finally {
+            for (int refused = accepted; refused < reserved && receiveBudget != null; refused++) {
+                receiveBudget.cancelReceive();
+            }
+            mark.leave();
+        }
+        return accepted("ibv_post_recv", errno, accepted);
+    }
+
+    /** The result of a post: a full queue is an ordinary answer. */
+    static int accepted(final String function, final int errno, final int accepted) {
+        if (errno != 0 && Math.abs(errno) != Errno.ENOMEM) {
+            throw new PostException(function, Math.abs(errno), accepted, Math.abs(errno) == Errno.EINVAL ?
+                "request " + accepted + " of the call is invalid (an atomic needs one element of 8 bytes), or the connection is" +
+                    " not " + ConnectionState.ESTABLISHED + ": await it by nextEvent" : "");
+        }
+        return accepted;
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        id.destroyQueuePair();
+        sends.discard();
+        receives.discard();
+        if (ownsBudgets) {
+            synchronized (BUDGETS) {
+                sendQueue.budget(null);
+                if (sharedReceives == null) {
+                    receiveQueue.budget(null);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the package that need no device. */
+package io.ringpoll.verbs;
