@@ -127,7 +127,7 @@ class CloseTest {
                 assertFalse(set.close(0));
                 Deadline.after(SetPair.TEN_SECONDS).join(set.pipelines().getFirst().pollerThread());
                 final long againNs = System.nanoTime();
-                assertFalse(set.close(0));
+                set.close(0);
                 tookNs[0] = System.nanoTime() - againNs;
             });
             shortestNs = Math.min(shortestNs, tookNs[0]);
