@@ -55,7 +55,7 @@ struct lb_cq {
     alignas(64) _Atomic uint32_t producer; /* entries ever pushed; published with release */
 
     alignas(64) struct lb_lock push_lock;
-    enum lb_notify notify;     /* push_lock */
+    _Atomic enum lb_notify notify; /* written with push_lock held; read by polls without it */
     _Atomic bool dead;         /* overrun; set once, under push_lock */
     bool (*delay_event)(struct lb_cq *cq); /* cq_fault.c: whether the plan delivers this event later; or NULL */
 

@@ -165,11 +165,15 @@ void lb_proxy_answer(struct ibv_qp *qp)
 static bool drive_polled(struct lb_cq *cq)
 {
     const uint32_t polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed);
-    const bool polling = polls >= POLLING;
+    /*
+     * Whoever has requested an event may wait for it at any moment, without a further request: an event of another queue has ended
+     * the last wait, and this one was polled since.
+     */
+    const bool polling = polls >= POLLING && atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE;
     struct work work = {0};
     int worked = 0;
 
-    if (!polling)
+    if (polls < POLLING)
         atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
     if (!lb_lock_try(&cq->proxies_lock))
         return false; /* another poll drives them */

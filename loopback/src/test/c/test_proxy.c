@@ -651,6 +651,27 @@ static void should_fall_asleep_after_the_last_poll(void)
     close_other(&other);
 }
 
+/* A poller that sleeps on several queues polls all of them after an event of one, and does not request those again that it has. */
+static void should_stay_asleep_while_an_event_is_requested(void)
+{
+    struct other other;
+    struct ibv_cq *cq;
+    void *context;
+
+    open_other(&other);
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+    check_none(&other);
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+    send_to_us(&other);
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    check_none(&other);
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_AWAKE);
+    CHECK_EQ(ibv_get_cq_event(other.pair.channel, &cq, &context), 0);
+    ibv_ack_cq_events(cq, 1);
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
     {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},
     {"an acknowledgement of what was not sent ends the connection",
@@ -682,6 +703,7 @@ const struct test proxy_tests[] = {
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
+    {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},
     {"an end falls asleep after its last poll", should_fall_asleep_after_the_last_poll},
     {NULL, NULL},
 };
