@@ -1,7 +1,5 @@
 package io.ringpoll.completion;
 
-import static io.ringpoll.completion.FfmVerbsFunctions.VERBS;
-
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.internal.ffm.Memory;
@@ -29,6 +27,8 @@ import java.util.Objects;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */
 public final class VerbsCompletionQueue extends NativeResource implements CompletionQueue {
+    /** Linked with this class, by the thread that opens a queue: when a poller first sleeps, completions may already wait. */
+    private static final VerbsFunctions VERBS = FfmVerbsFunctions.VERBS;
     private static final int FIRST_VECTOR = 0;
 
     static {

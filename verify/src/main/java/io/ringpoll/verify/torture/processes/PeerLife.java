@@ -26,6 +26,7 @@ import java.util.stream.Stream;
  */
 final class PeerLife {
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final long WORD_NS = TimeUnit.SECONDS.toNanos(60);
     private static final int THOUSAND = 1000;
 
     private final PrintStream out = System.out;
@@ -39,6 +40,7 @@ final class PeerLife {
     private PeerProcess process;
     private Traffic traffic;
     private long startedNs;
+    private long printedNs;
     private long killAtNs = Long.MAX_VALUE;
     private volatile boolean working;
 
@@ -120,7 +122,15 @@ final class PeerLife {
 
     /** For the parent: a scene without output for minutes counts as hanging. */
     private void print(final String line) {
+        printedNs = System.nanoTime();
         out.println(name + ": " + line);
+    }
+
+    /** The limits of a slow machine are longer than that. */
+    private void printInTime() {
+        if (System.nanoTime() - printedNs > WORD_NS) {
+            print("goes on");
+        }
     }
 
     private static Path file() {
@@ -141,6 +151,7 @@ final class PeerLife {
 
     /** Kills the process if it is time; ends a start that hangs. */
     private void tick() {
+        printInTime();
         if (progress() == 0 && System.nanoTime() - startedNs > Patience.START_NS) {
             throw new SceneHangs("not connected in time, " + life + ": " + traffic + ", peer: " + process.lines());
         }
@@ -252,6 +263,7 @@ final class PeerLife {
             if (!traffic.step()) {
                 LockSupport.parkNanos(LOOK_NS);
             }
+            printInTime();
             if (System.nanoTime() - startNs > Patience.EVENT_NS) {
                 // A stopped process would answer nobody.
                 process.kill();

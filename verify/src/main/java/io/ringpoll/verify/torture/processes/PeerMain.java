@@ -7,6 +7,7 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -106,8 +107,7 @@ final class PeerMain {
     private void work(final Traffic traffic) {
         boolean isQuiet = false;
         boolean isClosed = false;
-        long failedNs = 0;
-        long overNs = 0;
+        final Overdue overdue = new Overdue(System.nanoTime(), Patience.EVENT_NS);
         while (!traffic.isOver() || !traffic.isSettled()) {
             if (!traffic.step()) {
                 LockSupport.parkNanos(LOOK_NS);
@@ -123,11 +123,10 @@ final class PeerMain {
                 isClosed = true;
                 traffic.disconnect();
             }
-            failedNs = traffic.hasFailed() ? failedNs : System.nanoTime();
-            overNs = traffic.isOver() ? overNs : System.nanoTime();
-            if (System.nanoTime() - Math.min(failedNs, overNs) > Patience.EVENT_NS) {
+            if (overdue.isReached(traffic.hasFailed(), traffic.isOver(), System.nanoTime())) {
                 violations.add(traffic.isOver() ? "requests without completion: " + traffic :
                     "failed, and no event of the end: " + traffic);
+                out.println(SceneHangs.dump());
                 return;
             }
         }

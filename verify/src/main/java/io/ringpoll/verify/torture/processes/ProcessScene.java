@@ -10,6 +10,7 @@ import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final AtomicLong START_NS = new AtomicLong(TimeUnit.SECONDS.toNanos(1));
 
+    private final PrintStream out = System.out;
     private final long seed;
     private final String address;
     private final boolean isLoopback = Device.current().kind() == DeviceKind.LOOPBACK;
@@ -104,6 +106,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
                     playLives(registry, group, peer, number);
                 } catch (final SceneHangs hangs) {
                     violations.add(hangs.getMessage());
+                    out.println(SceneHangs.dump());
                 } catch (final RuntimeException | InterruptedException thrown) {
                     violations.unexpected("peer " + number, thrown);
                 }

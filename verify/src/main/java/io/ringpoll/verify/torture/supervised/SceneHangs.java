@@ -15,8 +15,12 @@ public final class SceneHangs extends RuntimeException {
         super(what);
     }
 
-    /** The stacks of all threads. */
-    static String dump() {
+    /**
+     * The stacks of all threads.
+     *
+     * @return many lines
+     */
+    public static String dump() {
         final StringBuilder text = new StringBuilder();
         for (final Map.Entry<Thread, StackTraceElement[]> entry : Thread.getAllStackTraces().entrySet()) {
             text.append('"').append(entry.getKey().getName()).append("\" ").append(entry.getKey().getState()).append('\n');

@@ -2,17 +2,21 @@ package io.ringpoll.verify.torture.processes;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verify.torture.supervised.Violations;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
@@ -23,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class TrafficTest {
     private static final int REQUESTS = 100;
+    private static final int PLAYS = 10;
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(120);
 
     private final Violations violations = new Violations();
@@ -56,6 +61,31 @@ class TrafficTest {
             });
             Allocation.assertNone(survivor::step);
         });
+    }
+
+    /** Their first use takes seconds on an emulated CPU, in which the completions behind wait for the handler. */
+    @Test
+    void shouldBuildNoTextOfFailuresThatAreExpected() {
+        final AtomicLong least = new AtomicLong(Long.MAX_VALUE);
+        for (int i = 0; i < PLAYS && least.get() > 0; i++) {
+            play(drawn(life -> life.connections() == 1), (survivor, other) -> {
+                until(survivor, other, () -> survivor.progress() > REQUESTS && other.progress() > REQUESTS);
+                final long before = bytesOfHandlers();
+                survivor.mayFail();
+                survivor.disconnect();
+                until(survivor, other, () -> List.of(survivor, other).stream().allMatch(
+                    traffic -> traffic.isOver() && traffic.isSettled()));
+                least.accumulateAndGet(bytesOfHandlers() - before, Math::min);
+            });
+        }
+        assertEquals(0, least.get(), "bytes allocated by handlers after the end");
+    }
+
+    private static long bytesOfHandlers() {
+        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean, "this JVM does not count allocated bytes");
+        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().contains("-handler-"))
+            .mapToLong(thread -> threads.getThreadAllocatedBytes(thread.threadId())).sum();
     }
 
     /** The shape of the first seed whose first life is such a one, without faults. */
