@@ -4,7 +4,7 @@ import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.verbs.StructAccess;
 
 /**
- * An open RDMA device: the {@code struct ibv_context} that librpma works on, which lives as long as the process. Thread-safe.
+ * An open RDMA device: the {@code struct ibv_context} that connections use, which lives as long as the process. Thread-safe.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_open_device.3.html">ibv_open_device(3)</a>
  */

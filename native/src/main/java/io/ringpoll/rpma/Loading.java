@@ -23,6 +23,7 @@ final class Loading {
 
     private static synchronized void loadOnce() {
         if (!done) {
+            Libraries.current().rpma().require("rpma_peer_new");
             LogSink.install(Libraries.current());
             ConnectionManager.initialise();
             done = true;

@@ -9,7 +9,7 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * A queue pair that is connected to itself, with a completion queue of the test's choice, as in programs that use verbs without
- * librpma. Created by C, since the binding creates no queue pairs.
+ * librpma. Created by C without a connection manager.
  */
 public final class SelfConnectedQueuePair implements AutoCloseable {
     private static final String SOURCE = """

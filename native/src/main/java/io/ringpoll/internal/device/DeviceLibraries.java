@@ -21,13 +21,14 @@ import java.util.function.BiFunction;
  *
  * @param ibverbs  libibverbs
  * @param rdmacm   librdmacm
- * @param rpma     librpma
+ * @param rpma     librpma; if it is not installed, a library without functions that throws at each call
  * @param ringpoll the binding's own C library, if it was built for this architecture
  */
 public record DeviceLibraries(
     NativeLibrary ibverbs, NativeLibrary rdmacm, NativeLibrary rpma, Optional<NativeLibrary> ringpoll) {
     private static final String IBVERBS = "libibverbs.so.1";
     private static final String RDMACM = "librdmacm.so.1";
+    private static final String NO_RPMA = "librpma is not installed";
     private static final String RINGPOLL = "libringpoll.so";
     private static final List<String> RPMA_NAMES = List.of("librpma.so.0", "librpma.so.1", "librpma.so");
 
@@ -96,16 +97,28 @@ public record DeviceLibraries(
     }
 
     private static DeviceLibraries of(final NativeLibrary ibverbs, final NativeLibrary rdmacm, final Errors errors) {
-        final SymbolLookup rpma = loadRpma(errors);
-        final String path = RPMA_NAMES.stream().map(DeviceLibraries::pathOf).flatMap(Optional::stream).findFirst()
-            .orElse(RPMA_NAMES.getFirst());
+        final NativeLibrary rpma = rpma(errors, RPMA_NAMES);
         final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL, errors.unusable())
             .map(file -> errors.library(load(file.toString()), file.toString()));
-        final String description = LibrpmaVersion.of(rpma, Path.of(path)) + ", " + path;
-        return new DeviceLibraries(ibverbs, rdmacm, errors.library(rpma, description), ringpoll);
+        return new DeviceLibraries(ibverbs, rdmacm, rpma, ringpoll);
     }
 
-    private static SymbolLookup loadRpma(final Errors errors) {
+    /** Loads librpma by one of its names. If it is not installed, the result has no function: connections of verbs need none. */
+    static NativeLibrary rpma(final Errors errors, final List<String> names) {
+        final SymbolLookup rpma;
+        try {
+            rpma = loadRpma(errors, names);
+        } catch (final IllegalArgumentException notInstalled) {
+            return new NativeLibrary(name -> Optional.empty(), NO_RPMA, (function, library) -> errors.unusable().of(
+                library + ": " + installHint("librpma0") + ", or set its path by the property " + Device.LIBRPMA_PROPERTY,
+                notInstalled));
+        }
+        final String path = names.stream().map(DeviceLibraries::pathOf).flatMap(Optional::stream).findFirst()
+            .orElse(names.getFirst());
+        return errors.library(rpma, LibrpmaVersion.of(rpma, Path.of(path)) + ", " + path);
+    }
+
+    private static SymbolLookup loadRpma(final Errors errors, final List<String> names) {
         final String path = System.getProperty(Device.LIBRPMA_PROPERTY);
         if (path != null && !path.isBlank()) {
             try {
@@ -116,15 +129,14 @@ public record DeviceLibraries(
             }
         }
         IllegalArgumentException last = null;
-        for (final String name : RPMA_NAMES) {
+        for (final String name : names) {
             try {
                 return load(name);
             } catch (final IllegalArgumentException e) {
                 last = e;
             }
         }
-        throw errors.unusable().of("librpma is not installed: " + installHint("librpma0") +
-            ", or set its path by the property " + Device.LIBRPMA_PROPERTY, last);
+        throw last;
     }
 
     /** Libraries are never unloaded: handles to their functions are static. */

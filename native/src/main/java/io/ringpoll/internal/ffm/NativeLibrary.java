@@ -80,6 +80,17 @@ public final class NativeLibrary {
     }
 
     /**
+     * Throws the exception of a call if the library lacks a function.
+     *
+     * @param name of the function
+     */
+    public void require(final String name) {
+        if (!has(name)) {
+            throw missing.apply(name, description);
+        }
+    }
+
+    /**
      * Finds a symbol.
      *
      * @param name of the symbol
