@@ -110,6 +110,7 @@ void baseline_queues_close(struct baseline_queues *queues);
 enum baseline_call {
     BASELINE_RPMA_CQ_GET_WC = 0,
     BASELINE_IBV_POLL_CQ = 1,
+    BASELINE_START_POLL = 2, /* of an extended queue with timestamps */
 };
 
 /*

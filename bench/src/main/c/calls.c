@@ -36,9 +36,33 @@ static uint64_t call_ibv(struct ibv_cq *cq, int batch, uint64_t calls, struct ib
     return completions;
 }
 
+/* A batch of completions, field by field, with their timestamps. */
+static uint64_t call_extended(struct ibv_cq_ex *cq, int batch, uint64_t calls, struct ibv_wc *wc, uint64_t *ticks)
+{
+    uint64_t completions = 0;
+
+    for (uint64_t i = 0; i < calls; i++) {
+        struct ibv_poll_cq_attr attr = {0};
+        int got = 0;
+
+        if (ibv_start_poll(cq, &attr) != 0)
+            continue;
+        do {
+            wc[got] = (struct ibv_wc){.wr_id = cq->wr_id, .status = cq->status, .opcode = ibv_wc_read_opcode(cq),
+                .byte_len = ibv_wc_read_byte_len(cq), .qp_num = ibv_wc_read_qp_num(cq),
+                .wc_flags = ibv_wc_read_wc_flags(cq)};
+            ticks[got] = ibv_wc_read_completion_ts(cq);
+        } while (++got < batch && ibv_next_poll(cq) == 0);
+        ibv_end_poll(cq);
+        completions += (uint64_t)got;
+    }
+    return completions;
+}
+
 struct baseline_queue {
     struct queue queue;
     struct ibv_cq *verbs;
+    struct ibv_cq_ex *extended; /* NULL if the device has none */
 };
 
 struct baseline_queue *baseline_queue_open(struct ibv_context *device, uint64_t *rpma_cq,
@@ -55,6 +79,9 @@ struct baseline_queue *baseline_queue_open(struct ibv_context *device, uint64_t 
         goto free_opened;
     if (queue_open(&opened->queue, device) != 0)
         goto destroy_verbs;
+    struct ibv_cq_init_attr_ex attr = {.cqe = 1, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_QP_NUM |
+        IBV_WC_EX_WITH_COMPLETION_TIMESTAMP};
+    opened->extended = ibv_create_cq_ex(device, &attr);
     *rpma_cq = (uintptr_t)opened->queue.cq;
     *ibv_cq = (uintptr_t)opened->verbs;
     *poll_cq = (uintptr_t)device->ops.poll_cq;
@@ -70,6 +97,8 @@ free_opened:
 
 void baseline_queue_close(struct baseline_queue *queue)
 {
+    if (queue->extended != NULL)
+        (void)ibv_destroy_cq(ibv_cq_ex_to_cq(queue->extended));
     queue_close(&queue->queue);
     (void)ibv_destroy_cq(queue->verbs);
     free(queue);
@@ -80,15 +109,17 @@ uint64_t baseline_calls(const struct baseline_queue *queue, uint32_t call, uint3
 {
     /* On the stack: the address of a thread's own variable would be looked up for each call. */
     alignas(64) struct ibv_wc wc[MAX_BATCH];
+    uint64_t ticks[MAX_BATCH];
 
-    if (batch < 1 || batch > MAX_BATCH) {
+    if (batch < 1 || batch > MAX_BATCH || (call == BASELINE_START_POLL && queue->extended == NULL)) {
         errno = EINVAL;
         return 0;
     }
     const uint64_t start = now_ns();
 
     *completions = call == BASELINE_RPMA_CQ_GET_WC ?
-        call_rpma(queue->queue.cq, (int)batch, calls, wc) :
+        call_rpma(queue->queue.cq, (int)batch, calls, wc) : call == BASELINE_START_POLL ?
+        call_extended(queue->extended, (int)batch, calls, wc, ticks) :
         call_ibv(queue->verbs, (int)batch, calls, wc);
     return now_ns() - start;
 }

@@ -32,13 +32,16 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private static final int FIRST_VECTOR = 0;
 
     static {
-        CountedQueues.register(VerbsCompletionQueue.class, queue -> queue.new LeasedPoll());
+        CountedQueues.register(VerbsCompletionQueue.class,
+            queue -> queue.timestamps ? queue.new LeasedTimestampPoll() : queue.new LeasedPoll());
     }
 
     private final HotCalls calls;
     private final MemorySegment pollFunction;
     private final MemorySegment notifyFunction;
     private final boolean created;
+    /** Whether it is an extended queue, {@code struct ibv_cq_ex}. */
+    private final boolean timestamps;
     /** Null if this is not a view. */
     private final CompletionQueue viewed;
     private int unacknowledged;
@@ -49,10 +52,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private CompletionHandover handover;
 
     private VerbsCompletionQueue(
-        final String name, final long address, final CompletionQueue viewed, final boolean created) {
+        final String name, final long address, final CompletionQueue viewed, final boolean created, final boolean timestamps) {
         super(name, address);
         this.viewed = viewed;
         this.created = created;
+        this.timestamps = timestamps;
         final long context = Memory.longAt(address + IbvCq.CONTEXT_OFFSET);
         pollFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
         notifyFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.REQ_NOTIFY_CQ_OFFSET));
@@ -101,9 +105,47 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         try {
             final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, completionVector);
             if (address == 0) {
-                throw refused(context, name, entries, CallState.current().errno());
+                throw refused("ibv_create_cq", context, name, entries, CallState.current().errno());
             }
-            return created(address, name, channel);
+            return created(address, name, channel, false);
+        } finally {
+            if (channel != null) {
+                channel.exitForQueue();
+            }
+        }
+    }
+
+    /**
+     * Creates an extended queue, whose completions have timestamps of the device: {@link WorkCompletion#completionTimestamp()}.
+     * It is polled into the same records as any other.
+     *
+     * @param context the device, which must have the capability {@value DeviceClock#CAPABILITY}
+     * @param name    for reports
+     * @param entries minimum number of completions that it holds
+     * @param channel the channel of its events, or null for none
+     * @return to be closed before the channel; closing it acknowledges its events
+     * @throws VerbsException with {@code EOPNOTSUPP} if the device does not have the capability, as Soft-RoCE; or with the errno
+     *     of ibv_create_cq_ex(3)
+     * @see DeviceClock#isOfferedBy
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq_ex.3.html">ibv_create_cq_ex(3)</a>
+     */
+    public static VerbsCompletionQueue createWithTimestamps(
+        final VerbsContext context, final String name, final int entries, final CompletionChannel channel) {
+        Objects.requireNonNull(context, "the context is null");
+        Objects.requireNonNull(name, "the name is null");
+        if (!DeviceClock.isOfferedBy(context)) {
+            throw DeviceClock.refused("ibv_create_cq_ex", Errno.EOPNOTSUPP, context, name);
+        }
+        final long channelAddress = channel == null ? 0 : channel.enterForQueue();
+        try {
+            final long address =
+                TimestampFunctions.ringpoll_create_cq_ex(context.address(), entries, channelAddress, FIRST_VECTOR);
+            if (address == 0) {
+                final int errno = CallState.current().errno();
+                throw errno == Errno.EOPNOTSUPP ? DeviceClock.refused("ibv_create_cq_ex", errno, context, name) :
+                    refused("ibv_create_cq_ex", context, name, entries, errno);
+            }
+            return created(address, name, channel, true);
         } finally {
             if (channel != null) {
                 channel.exitForQueue();
@@ -112,15 +154,16 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     }
 
     private static VerbsException refused(
-        final VerbsContext context, final String name, final int entries, final int errno) {
+        final String function, final VerbsContext context, final String name, final int entries, final int errno) {
         final int most = DeviceAttributes.of(context).map(DeviceAttributes::maxCqe).orElse(Integer.MAX_VALUE);
-        return new VerbsException("ibv_create_cq", errno, entries >= 1 && entries <= most ? "" :
+        return new VerbsException(function, errno, entries >= 1 && entries <= most ? "" :
             name + " cannot hold " + entries + " completions: " + context.name() + " allows 1 to " + most);
     }
 
-    private static VerbsCompletionQueue created(final long address, final String name, final CompletionChannel channel) {
+    private static VerbsCompletionQueue created(
+        final long address, final String name, final CompletionChannel channel, final boolean timestamps) {
         try {
-            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, null, true);
+            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, null, true, timestamps);
             if (channel != null) {
                 channel.add(queue);
                 queue.dependsOn(channel);
@@ -137,7 +180,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         final long address, final String name, final NativeResource owner, final CompletionQueue viewed) {
         Objects.requireNonNull(name, "the name is null");
         Objects.requireNonNull(owner, "the owner is null");
-        final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, viewed, false);
+        final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, viewed, false, false);
         queue.dependsOn(owner);
         return queue;
     }
@@ -156,7 +199,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         Objects.requireNonNull(records, "the records to poll into are null");
         final HotMark mark = calls.enter();
         try {
-            final int result = poll(mark, records.address(first, maxEntries), maxEntries);
+            final long wcAddress = records.address(first, maxEntries);
+            final int result = poll(mark, wcAddress, maxEntries, records.address(), records.timestampsAddress());
             final CompletionBudget account = budget;
             if (result > 0 && account != null) {
                 account.onPolled(records, first, result);
@@ -203,23 +247,89 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
             final HotMark mark = calls.enter();
             try {
                 calls.lease(this);
-                return poll(mark, wcAddress, maxEntries);
+                return poll(mark, wcAddress, maxEntries, 0, 0);
             } finally {
                 mark.leave();
             }
         }
     }
 
-    private int poll(final HotMark mark, final long wcAddress, final int maxEntries) {
+    /** The same of an extended queue, whose timestamps go to an array beside the records. */
+    private final class LeasedTimestampPoll extends HotLease implements CountedQueue {
+        /** Both are 0 until there is such an array. */
+        private long firstRecord;
+        private long firstTimestamp;
+
+        LeasedTimestampPoll() {
+            super(LeasedTimestampPoll.class);
+        }
+
+        @Override
+        public boolean putTimestamps(final long recordsAddress, final long timestampsAddress) {
+            firstRecord = recordsAddress;
+            firstTimestamp = timestampsAddress;
+            return timestampsAddress != 0;
+        }
+
+        @Override
+        protected long leasable() {
+            return addressOrZero();
+        }
+
+        @Override
+        @HotCall
+        public int pollUncounted(final long wcAddress, final int maxEntries) {
+            final long cq = enterLeased();
+            if (cq == 0) {
+                return pollUnleased(wcAddress, maxEntries);
+            }
+            final int result =
+                TimestampFunctions.ringpoll_poll_cq_ex(turn(), cq, maxEntries, wcAddress, firstRecord, firstTimestamp);
+            leave();
+            return result;
+        }
+
+        @Override
+        public void onHandOver() {
+            revoke();
+        }
+
+        @HotCall
+        private int pollUnleased(final long wcAddress, final int maxEntries) {
+            final HotMark mark = calls.enter();
+            try {
+                calls.lease(this);
+                return poll(mark, wcAddress, maxEntries, firstRecord, firstTimestamp);
+            } finally {
+                mark.leave();
+            }
+        }
+    }
+
+    private int poll(
+        final HotMark mark, final long wcAddress, final int maxEntries, final long firstRecord, final long firstTimestamp) {
         final long cq = addressOrZero();
         if (cq == 0 || wcAddress == 0 || maxEntries < 1) {
             return -Errno.EINVAL;
+        }
+        if (timestamps) {
+            return TimestampFunctions.ringpoll_poll_cq_ex(
+                mark.turn(), cq, maxEntries, wcAddress, firstRecord, firstTimestamp);
         }
         final CompletionHandover before = handover;
         return before != null && before.isActive() ?
             before.poll((address, most) -> VERBS.ibv_poll_cq(CallTurn.PLAIN, pollFunction, cq, most, address), wcAddress,
                 maxEntries) :
             VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
+    }
+
+    /**
+     * Whether the completions have timestamps.
+     *
+     * @return true if it was created by {@link #createWithTimestamps}
+     */
+    public boolean hasTimestamps() {
+        return timestamps;
     }
 
     @Override

@@ -281,6 +281,19 @@ public final class WorkCompletion extends RecordFlyweight {
     }
 
     /**
+     * The time at which the device generated the completion, in ticks of its clock. {@link DeviceClock} converts it to the time
+     * of {@link System#nanoTime()} and to wall-clock time. It is no part of the record: the poller keeps it beside the slots.
+     * Valid for failed completions, too.
+     *
+     * @return ticks
+     * @throws IllegalStateException if the completion's queue has no timestamps
+     *     ({@link VerbsCompletionQueue#createWithTimestamps}), or no poller has published the completion
+     */
+    public long completionTimestamp() {
+        return shownTimestamp();
+    }
+
+    /**
      * The object that was given with the completion queue when it was added to its poller, such as the user's connection. If that
      * object is a {@link QueuePairAttachments}, the result is its attachment for {@link #queuePairNumber()}. Allocates nothing;
      * the cost is that of a few loads.

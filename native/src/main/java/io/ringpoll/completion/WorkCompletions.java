@@ -25,16 +25,20 @@ public final class WorkCompletions {
     private final int offset;
     private final int capacity;
     private final long address;
+    /** A {@code long} for each record; null if there are none. */
+    private final DirectBuffer timestamps;
 
-    private WorkCompletions(final DirectBuffer memory, final int offset, final int capacity) {
+    private WorkCompletions(
+        final DirectBuffer memory, final int offset, final int capacity, final DirectBuffer timestamps) {
         this.memory = memory;
         this.offset = offset;
         this.capacity = capacity;
         address = memory.addressOffset() + offset;
+        this.timestamps = timestamps;
     }
 
     /**
-     * Allocates records.
+     * Allocates records, with a place for the timestamp of each.
      *
      * @param capacity number of records, at least 1
      * @return all zero, freed when it is reachable no more
@@ -45,11 +49,12 @@ public final class WorkCompletions {
         final int lengthBytes = lengthBytes(capacity);
         JvmFlags.require(DeviceException::new);
         return new WorkCompletions(
-            new UnsafeBuffer(Arena.ofAuto().allocate(lengthBytes, CACHE_LINE_BYTES).asByteBuffer()), 0, capacity);
+            new UnsafeBuffer(Arena.ofAuto().allocate(lengthBytes, CACHE_LINE_BYTES).asByteBuffer()), 0, capacity,
+            new UnsafeBuffer(Arena.ofAuto().allocate((long) capacity * Long.BYTES, CACHE_LINE_BYTES).asByteBuffer()));
     }
 
     /**
-     * Takes records within a buffer.
+     * Takes records within a buffer, without places for timestamps.
      *
      * @param buffer   off-heap memory, which must stay for as long as this is used
      * @param offset   of the first record in bytes
@@ -67,7 +72,7 @@ public final class WorkCompletions {
         if ((buffer.addressOffset() + offset & Long.BYTES - 1) != 0) {
             throw new IllegalArgumentException("the first completion is not 8-byte aligned");
         }
-        return new WorkCompletions(buffer, offset, capacity);
+        return new WorkCompletions(buffer, offset, capacity, null);
     }
 
     private static int lengthBytes(final int capacity) {
@@ -98,6 +103,27 @@ public final class WorkCompletions {
     public WorkCompletion show(final int index, final WorkCompletion flyweight) {
         Objects.checkIndex(index, capacity);
         return flyweight.wrap(memory, offset + index * IbvWc.SIZE_BYTES);
+    }
+
+    /**
+     * The timestamp of a record that was polled from a queue with timestamps.
+     *
+     * @param index of the record, from 0
+     * @return ticks of the device's clock, see {@link DeviceClock}; undefined if the record is of another queue
+     * @throws IndexOutOfBoundsException if there is no such record
+     * @throws IllegalStateException     if these records have no places for timestamps: they are not from {@link #allocate}
+     */
+    public long timestamp(final int index) {
+        Objects.checkIndex(index, capacity);
+        if (timestamps == null) {
+            throw new IllegalStateException("these records have no timestamps; WorkCompletions.allocate creates some that have");
+        }
+        return timestamps.getLong(index * Long.BYTES);
+    }
+
+    /** The address of the first timestamp; 0 if there are none. */
+    long timestampsAddress() {
+        return timestamps == null ? 0 : timestamps.addressOffset();
     }
 
     /** The address of the first record. */

@@ -33,6 +33,8 @@ public final class Errno {
     public static final int EMFILE = 24;
     /** The kernel does not have the call. */
     public static final int ENOSYS = 38;
+    /** The device, or its provider, does not offer that. */
+    public static final int EOPNOTSUPP = 95;
     /** An address or port is taken. */
     public static final int EADDRINUSE = 98;
     /** The time is over. */

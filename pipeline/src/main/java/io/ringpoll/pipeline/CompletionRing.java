@@ -35,6 +35,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     long p27;
 
     private final UnsafeBuffer slab;
+    private final long timestampsAddress;
     private final QueueRuns queueRuns;
     private final int capacity;
     private final int mask;
@@ -49,17 +50,19 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private volatile boolean halted;
 
     CompletionRing(final CompletionSlab slab) {
-        this(slab.buffer(), slab.capacity(), slab.queueRuns(), slab.faults());
+        this(slab.buffer(), slab.timestampsAddress(), slab.capacity(), slab.queueRuns(), slab.faults());
     }
 
     /** Creates a ring over the caller's memory; the capacity is a power of two. */
     CompletionRing(final UnsafeBuffer slots, final int capacity) {
-        this(slots, capacity, new QueueRuns(capacity), new FaultMark(capacity));
+        this(slots, 0, capacity, new QueueRuns(capacity), new FaultMark(capacity));
     }
 
     private CompletionRing(
-        final UnsafeBuffer slots, final int capacity, final QueueRuns queueRuns, final FaultMark faults) {
+        final UnsafeBuffer slots, final long timestampsAddress, final int capacity, final QueueRuns queueRuns,
+        final FaultMark faults) {
         this.slab = slots;
+        this.timestampsAddress = timestampsAddress;
         this.queueRuns = queueRuns;
         this.faults = faults;
         this.capacity = capacity;
@@ -104,6 +107,11 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     @Override
     public UnsafeBuffer slab() {
         return slab;
+    }
+
+    @Override
+    public long timestampsAddress() {
+        return timestampsAddress;
     }
 
     @Override

@@ -5,12 +5,14 @@ import io.ringpoll.internal.os.OwnedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * The off-heap memory of the ring: a power of two contiguous slots of one {@link IbvWc} record in one allocation.
  * <pre>
- *   slot of sequence s:   offset (s &amp; (capacity - 1)) * 48
+ *   slot of sequence s:         offset (s &amp; (capacity - 1)) * 48
+ *   its completion timestamp:   offset capacity * 48 + (s &amp; (capacity - 1)) * 8
  * </pre>
  *
  * <p>The polling thread and the provider write it; the handlers' threads and users of held slots read it. It is
@@ -25,7 +27,9 @@ final class CompletionSlab {
     private static final int ALIGNMENT_BYTES = 4096;
 
     private final Arena arena = OwnedMemory.newArena();
+    /** The records. */
     private final UnsafeBuffer buffer;
+    private final long timestampsAddress;
     private final int mask;
     private final QueueRuns queueRuns;
     private final FaultMark faults;
@@ -38,8 +42,10 @@ final class CompletionSlab {
             throw new IllegalArgumentException(
                 "ring size " + capacity + " is not a power of two from 2 to " + MAX_CAPACITY);
         }
-        final MemorySegment memory = arena.allocate((long) capacity * IbvWc.SIZE_BYTES, ALIGNMENT_BYTES);
-        buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
+        final int recordsBytes = capacity * IbvWc.SIZE_BYTES;
+        final MemorySegment memory = arena.allocate(recordsBytes + (long) capacity * Long.BYTES, ALIGNMENT_BYTES);
+        buffer = new UnsafeBuffer(memory.address(), recordsBytes);
+        timestampsAddress = memory.address() + recordsBytes;
         mask = capacity - 1;
         queueRuns = new QueueRuns(capacity);
         faults = new FaultMark(capacity);
@@ -52,6 +58,16 @@ final class CompletionSlab {
 
     UnsafeBuffer buffer() {
         return buffer;
+    }
+
+    /** Address of the timestamps of all slots. */
+    long timestampsAddress() {
+        return timestampsAddress;
+    }
+
+    /** The timestamp of a slot, whose queue has timestamps; while the memory is not freed. */
+    long timestamp(final long slot) {
+        return UnsafeApi.getLong(timestampsAddress + slot * Long.BYTES);
     }
 
     int capacity() {

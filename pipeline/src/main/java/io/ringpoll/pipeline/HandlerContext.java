@@ -15,6 +15,9 @@ interface HandlerContext {
     /** The attachment of the completion queue of a slot that has not been passed; any thread, null if there is none. */
     Object attachment(int queueIndex);
 
+    /** Whether the completions of a queue have timestamps; any thread, for a slot that has not been passed. */
+    boolean hasTimestamps(int queueIndex);
+
     /** Called on a handler's thread when the handler has ended on a failure. */
     void onHandlerHalted(String roleName, Throwable failure);
 }

@@ -108,6 +108,11 @@ final class HandlerSlots implements SlotControl {
         }
 
         @Override
+        public long timestamp(final long recordAddress) {
+            return SlotSource.timestamp(slab, slabAddress, recordAddress, context.hasTimestamps(queueIndex(recordAddress)));
+        }
+
+        @Override
         public Object attachment(final long recordAddress) {
             return context.attachment(queueIndex(recordAddress));
         }

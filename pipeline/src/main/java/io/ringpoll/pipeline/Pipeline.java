@@ -594,6 +594,11 @@ public final class Pipeline implements AutoCloseable {
         }
 
         @Override
+        public boolean hasTimestamps(final int queueIndex) {
+            return poller.queues().hasTimestamps(queueIndex);
+        }
+
+        @Override
         public void onHandlerHalted(final String roleName, final Throwable cause) {
             handlers.onHandlerHalted();
             halt(roleName, cause);

@@ -14,6 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
+    private final long timestampsAddress;
     private final QueueRuns queueRuns;
     private final FaultMark faults;
     private final int capacity;
@@ -30,6 +31,7 @@ final class RunToCompletionRing implements PipelineRing {
 
     RunToCompletionRing(final CompletionSlab slab, final List<InPlaceHandler> handlers) {
         this.slab = slab.buffer();
+        this.timestampsAddress = slab.timestampsAddress();
         this.queueRuns = slab.queueRuns();
         this.faults = slab.faults();
         this.capacity = slab.capacity();
@@ -65,6 +67,11 @@ final class RunToCompletionRing implements PipelineRing {
     @Override
     public UnsafeBuffer slab() {
         return slab;
+    }
+
+    @Override
+    public long timestampsAddress() {
+        return timestampsAddress;
     }
 
     @Override

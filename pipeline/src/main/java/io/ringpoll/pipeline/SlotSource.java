@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.completion.IbvWc;
+import io.ringpoll.internal.verbs.RecordFlyweight;
 import io.ringpoll.internal.verbs.RecordSource;
 import java.util.function.LongSupplier;
 
@@ -54,6 +55,19 @@ final class SlotSource implements RecordSource {
     @Override
     public Object attachment(final long recordAddress) {
         return context.attachment(queueIndex(recordAddress));
+    }
+
+    @Override
+    public long timestamp(final long recordAddress) {
+        return timestamp(slab, slabAddress, recordAddress, context.hasTimestamps(queueIndex(recordAddress)));
+    }
+
+    /** The timestamp of a record within the slab; any thread. */
+    static long timestamp(final CompletionSlab slab, final long slabAddress, final long recordAddress, final boolean present) {
+        if (!present) {
+            throw new IllegalStateException(RecordFlyweight.NO_TIMESTAMP);
+        }
+        return slab.timestamp((recordAddress - slabAddress) / IbvWc.SIZE_BYTES);
     }
 
     /** The queue of a record, without state; any thread. */

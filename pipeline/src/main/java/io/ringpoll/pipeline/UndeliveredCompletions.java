@@ -5,6 +5,7 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.poller.QueueRegistry;
 import io.ringpoll.internal.verbs.RecordAddress;
+import io.ringpoll.internal.verbs.RecordFlyweight;
 import io.ringpoll.internal.verbs.RecordSource;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
@@ -28,6 +29,8 @@ final class UndeliveredCompletions {
     private final WorkCompletion completion = new WorkCompletion();
     /** Index of the queue that is being polled. */
     private int queueIndex;
+    /** Index of the record that is handed over. */
+    private int position;
     /** Attachment of the queue that is being polled. */
     private Object attachment;
 
@@ -39,6 +42,14 @@ final class UndeliveredCompletions {
             @Override
             public int queueIndex(final long recordAddress) {
                 return queueIndex;
+            }
+
+            @Override
+            public long timestamp(final long recordAddress) {
+                if (!queues.hasTimestamps(queueIndex)) {
+                    throw new IllegalStateException(RecordFlyweight.NO_TIMESTAMP);
+                }
+                return records.timestamp(position);
             }
 
             @Override
@@ -92,9 +103,10 @@ final class UndeliveredCompletions {
         }
     }
 
-    private void hand(final int position) {
+    private void hand(final int index) {
+        position = index;
         try {
-            consumer.accept(records.show(position, completion));
+            consumer.accept(records.show(index, completion));
         } catch (final Throwable failure) {
             errorLog.onError(failure);
         }

@@ -88,6 +88,11 @@ class DeliveryClassTest {
         }
 
         @Override
+        public boolean hasTimestamps(final int queueIndex) {
+            return false;
+        }
+
+        @Override
         public Object attachment(final int queueIndex) {
             return null;
         }

@@ -337,6 +337,11 @@ class DeliveryTest {
         }
 
         @Override
+        public boolean hasTimestamps(final int queueIndex) {
+            return false;
+        }
+
+        @Override
         public Object attachment(final int queueIndex) {
             return null;
         }

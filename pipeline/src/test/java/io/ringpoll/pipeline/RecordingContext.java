@@ -24,6 +24,11 @@ final class RecordingContext implements HandlerContext {
     }
 
     @Override
+    public boolean hasTimestamps(final int queueIndex) {
+        return false;
+    }
+
+    @Override
     public Object attachment(final int queueIndex) {
         return null;
     }

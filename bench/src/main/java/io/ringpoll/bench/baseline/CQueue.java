@@ -16,7 +16,9 @@ public final class CQueue implements AutoCloseable {
         /** The poll function of librpma, on the queue of librpma. */
         RPMA_CQ_GET_WC,
         /** The function pointer of the device, on the queue of verbs. */
-        IBV_POLL_CQ
+        IBV_POLL_CQ,
+        /** The function pointers of an extended queue with timestamps, which not every device has. */
+        START_POLL
     }
 
     private final long rpmaCq;

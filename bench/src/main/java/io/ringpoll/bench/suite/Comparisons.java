@@ -9,6 +9,7 @@ import io.ringpoll.bench.micro.FlyweightBenchmark;
 import io.ringpoll.bench.micro.HandOffBenchmark;
 import io.ringpoll.bench.micro.PollBenchmark;
 import io.ringpoll.bench.micro.PostBenchmark;
+import io.ringpoll.bench.micro.TimestampPollBenchmark;
 import io.ringpoll.bench.micro.WakeUpBenchmark;
 import io.ringpoll.pipeline.WaitMode;
 import java.util.ArrayList;
@@ -38,6 +39,8 @@ final class Comparisons {
                 addPoll(all, size + "direct-bare-plain", "directBarePlain", "directInC", params, batch);
             }
         }
+        all.add(new Comparison("poll/empty/timestamps", Variant.of(TimestampPollBenchmark.class, "timestamps", Map.of()), C,
+            Variant.of(TimestampPollBenchmark.class, "timestampsInC", Map.of()), 1));
         return all;
     }
 

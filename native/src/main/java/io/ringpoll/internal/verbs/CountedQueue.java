@@ -25,6 +25,17 @@ public interface CountedQueue {
     int pollUncounted(long wcAddress, int maxEntries);
 
     /**
+     * Sets where the timestamps of completions go; before the first poll.
+     *
+     * @param recordsAddress    of the array of records of which each poll fills a part
+     * @param timestampsAddress of an array with a {@code long} for each of these records; 0 if there is none
+     * @return whether the polls put timestamps there
+     */
+    default boolean putTimestamps(final long recordsAddress, final long timestampsAddress) {
+        return false;
+    }
+
+    /**
      * Lets the calling thread make the polls from now on. Ordered by the callers after the last poll of the former thread.
      * Without this call both threads would use the former one's lease of the calls into C.
      */

@@ -5,6 +5,10 @@ package io.ringpoll.internal.verbs;
  * memory of its own, by {@link RecordAddress#show}.
  */
 public abstract class RecordFlyweight {
+    /** The message where a record has no timestamp. */
+    public static final String NO_TIMESTAMP = "the completion has no timestamp: create its queue by " +
+        "VerbsCompletionQueue.createWithTimestamps, on a device with the capability \"completion timestamps\"";
+
     /** Of the record; 0 if it shows nothing. */
     long address;
     /** Null if the records that it shows are not of a poller. */
@@ -40,6 +44,21 @@ public abstract class RecordFlyweight {
             throw new IllegalStateException("the completion has no queue index: no poller has published it");
         }
         return source.queueIndex(record);
+    }
+
+    /**
+     * The timestamp of the record.
+     *
+     * @return ticks of the device's clock
+     * @throws IllegalStateException if the flyweight shows nothing, or no record of a poller, or one without a timestamp
+     */
+    protected final long shownTimestamp() {
+        final long record = shown();
+        if (source == null) {
+            throw new IllegalStateException("the completion has no timestamp here: no poller has published it; " +
+                "WorkCompletions.timestamp(index) returns that of a record polled by hand");
+        }
+        return source.timestamp(record);
     }
 
     /**

@@ -13,6 +13,17 @@ public interface RecordSource {
     int queueIndex(long recordAddress);
 
     /**
+     * The timestamp of a record.
+     *
+     * @param recordAddress of the record that a flyweight shows
+     * @return ticks of the device's clock
+     * @throws IllegalStateException if the record has none, or is none of this source
+     */
+    default long timestamp(final long recordAddress) {
+        throw new IllegalStateException(RecordFlyweight.NO_TIMESTAMP);
+    }
+
+    /**
      * The attachment of a record's queue.
      *
      * @param recordAddress of the record that a flyweight shows

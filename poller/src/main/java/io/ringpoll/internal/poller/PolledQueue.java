@@ -46,6 +46,11 @@ final class PolledQueue {
         this.eventFd = eventFd;
     }
 
+    /** Lets the polls put timestamps beside the slots; returns false if the queue has none. Before it joins the round. */
+    boolean putTimestamps(final SlotRing ring) {
+        return counted != null && counted.putTimestamps(ring.slab().addressOffset(), ring.timestampsAddress());
+    }
+
     /** Polls the queue; the caller updates the {@link #budget}. */
     int poll(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
         // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.

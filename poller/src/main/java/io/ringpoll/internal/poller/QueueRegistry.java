@@ -49,6 +49,8 @@ public final class QueueRegistry {
     private final ArrayDeque<Integer> left = new ArrayDeque<>(NAMES_KEPT + 1);
     private int nextIndex;
     private final QueueAttachments attachments = new QueueAttachments();
+    /** {@link Boolean#TRUE} for each queue whose completions have timestamps. */
+    private final QueueAttachments timestamps = new QueueAttachments();
     /** Null unless the poller is event-driven. */
     private RpmaNotifications notifications;
 
@@ -235,6 +237,16 @@ public final class QueueRegistry {
     }
 
     /**
+     * Whether a completion that has not been passed has a timestamp; any thread, without a lock.
+     *
+     * @param index that the completion carries
+     * @return true if its queue has timestamps and the ring keeps them
+     */
+    public boolean hasTimestamps(final int index) {
+        return timestamps.get(index) != null;
+    }
+
+    /**
      * Releases the indexes and attachments of removed queues of which all completions have been passed. Each addition and removal
      * of a queue does the same.
      */
@@ -344,6 +356,7 @@ public final class QueueRegistry {
         names[index] = name;
         // Before the queue joins the round, and so before its first completion is published.
         attachments.set(index, attachment);
+        timestamps.set(index, polled.putTimestamps(ring) ? Boolean.TRUE : null);
         nextIndex = index + 1 & MAX_QUEUES - 1;
         registered.put(queue, added);
         return added;
@@ -427,6 +440,7 @@ public final class QueueRegistry {
     private void release(final int index) {
         taken.clear(index);
         attachments.set(index, null);
+        timestamps.set(index, null);
         left.addLast(index);
         if (left.size() > NAMES_KEPT) {
             final int forgotten = left.removeFirst();

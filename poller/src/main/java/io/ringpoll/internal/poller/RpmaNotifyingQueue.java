@@ -36,6 +36,11 @@ final class RpmaNotifyingQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
+    public boolean putTimestamps(final long recordsAddress, final long timestampsAddress) {
+        return counted.putTimestamps(recordsAddress, timestampsAddress);
+    }
+
+    @Override
     public String name() {
         return polled.name();
     }

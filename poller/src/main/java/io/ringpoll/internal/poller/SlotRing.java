@@ -24,6 +24,15 @@ public interface SlotRing {
     UnsafeBuffer slab();
 
     /**
+     * The memory for the timestamps of completions: a {@code long} for each slot, in the order of the slots.
+     *
+     * @return address, always the same; 0 if the ring keeps none
+     */
+    default long timestampsAddress() {
+        return 0;
+    }
+
+    /**
      * Claims the next free slots. Slots of an earlier claim that have not been published remain claimed and are part of the
      * result.
      *

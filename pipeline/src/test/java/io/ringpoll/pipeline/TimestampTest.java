@@ -1,0 +1,149 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ringpoll.completion.DeviceClock;
+import io.ringpoll.completion.SelfConnectedQueue;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.TestDevice;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Handlers read the timestamps of completions, beside queues that have none. */
+@Tag(TestDevice.TAG)
+@Timeout(60)
+class TimestampTest {
+    private static final int MESSAGES = 400;
+    private static final int RING = 64;
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
+
+    private final AtomicInteger handled = new AtomicInteger();
+    private final List<String> wrong = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void requireTheCapability() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            assumeTrue(DeviceClock.isOfferedBy(peer.context()), peer.context() + " has no " + DeviceClock.CAPABILITY);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldGiveEachHandlerTheTimeOfTheCompletion(final boolean inPlace) {
+        try (SelfConnectedQueue timed = new SelfConnectedQueue("timed", true);
+             SelfConnectedQueue plain = new SelfConnectedQueue("plain", false)) {
+            final DeviceClock sent = DeviceClock.of(timed.context());
+            final PipelineBuilder description = Pipeline.builder().ringSize(RING).onAll(checker(timed));
+            try (Pipeline pipeline = inPlace ? description.runToCompletion().start() : description.start()) {
+                pipeline.addQueue(plain.queue(), "plain");
+                pipeline.addQueue(timed.queue(), "timed");
+                for (int i = 0; i < MESSAGES; i++) {
+                    plain.send(i);
+                    // The work request is named after the time of its post.
+                    timed.send(sent.ticks());
+                    awaitHandled(4 * (i + 1));
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    /** Checks a completion by the time of its post and that of the last one of its queue. */
+    private CompletionHandler checker(final SelfConnectedQueue timed) {
+        final DeviceClock clock = DeviceClock.of(timed.context());
+        final long[] last = {Long.MIN_VALUE};
+        return (completion, sequence, endOfBatch) -> {
+            if ("plain".equals(completion.attachment())) {
+                checkMissing(completion);
+            } else {
+                final long timestamp = completion.completionTimestamp();
+                check(timestamp >= completion.workRequestId() && timestamp >= last[0] && timestamp <= clock.ticks(),
+                    "timestamp " + timestamp + " of " + completion);
+                last[0] = timestamp;
+            }
+            handled.incrementAndGet();
+        };
+    }
+
+    private void checkMissing(final WorkCompletion completion) {
+        try {
+            check(false, "timestamp " + completion.completionTimestamp() + " of a queue without");
+        } catch (final IllegalStateException missing) {
+            check(missing.getMessage().contains("createWithTimestamps"), missing.getMessage());
+        }
+    }
+
+    @Test
+    void shouldGiveTheTimesOfABatch() {
+        try (SelfConnectedQueue timed = new SelfConnectedQueue("timed", true)) {
+            final List<Long> times = new CopyOnWriteArrayList<>();
+            try (Pipeline pipeline = Pipeline.builder().ringSize(RING).queue(timed.queue())
+                .onReceiveBatch(batch -> {
+                    for (int i = 0; i < batch.size(); i++) {
+                        times.add(batch.completion(i).completionTimestamp());
+                    }
+                    handled.addAndGet(batch.size());
+                }).onSendWrite((completion, sequence, endOfBatch) -> handled.incrementAndGet())
+                .start()) {
+                for (int i = 0; i < MESSAGES; i++) {
+                    timed.send(i);
+                    awaitHandled(2 * (i + 1));
+                }
+            }
+            assertEquals(MESSAGES, times.size());
+            assertEquals(times.stream().sorted().toList(), times);
+        }
+    }
+
+    @Test
+    void shouldGiveTheTimesOfUndeliveredCompletions() {
+        try (SelfConnectedQueue timed = new SelfConnectedQueue("timed", true)) {
+            final DeviceClock clock = DeviceClock.of(timed.context());
+            final Pipeline pipeline = Pipeline.builder().queue(timed.queue())
+                .onAll((completion, sequence, endOfBatch) -> {
+                    throw new IllegalStateException("provoked");
+                }, options -> options.failurePolicy(FailurePolicy.HALT))
+                .onUndelivered(completion -> {
+                    check(completion.completionTimestamp() >= completion.workRequestId(), completion.toString());
+                    handled.incrementAndGet();
+                }).start();
+            timed.send(clock.ticks());
+            awaitTrue(() -> pipeline.failure() != null);
+            timed.send(clock.ticks());
+            timed.send(clock.ticks());
+            pipeline.close(BOUND_NS);
+        }
+        assertTrue(handled.get() >= 4, () -> handled + " undelivered completions");
+        assertEquals(List.of(), wrong);
+    }
+
+    private void check(final boolean condition, final String message) {
+        if (!condition) {
+            wrong.add(message);
+        }
+    }
+
+    private void awaitHandled(final int count) {
+        awaitTrue(() -> handled.get() >= count);
+    }
+
+    private void awaitTrue(final BooleanSupplier condition) {
+        final long startNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            Thread.yield();
+            assertTrue(System.nanoTime() - startNs < BOUND_NS, () -> handled.get() + " handled, wrong: " + wrong);
+        }
+    }
+}
