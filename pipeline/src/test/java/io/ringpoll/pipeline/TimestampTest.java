@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.DeviceClock;
 import io.ringpoll.completion.SelfConnectedQueue;
 import io.ringpoll.completion.WorkCompletion;
@@ -95,7 +96,9 @@ class TimestampTest {
                         times.add(batch.completion(i).completionTimestamp());
                     }
                     handled.addAndGet(batch.size());
-                }).onSendWrite((completion, sequence, endOfBatch) -> handled.incrementAndGet())
+                })
+                .onSendWrite((completion, sequence, endOfBatch) -> handled.incrementAndGet())
+                .discard(CompletionPath.ERROR)
                 .start()) {
                 for (int i = 0; i < MESSAGES; i++) {
                     timed.send(i);
