@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.DeviceClock;
+import io.ringpoll.completion.SelfConnectedQueue;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcOpcode;
@@ -98,6 +100,24 @@ class PageExamplesTest {
             sleeper.result();
             assertEquals(1, queue.unacknowledgedEvents(), "it woke without an event");
             completions.await(queue, 1);
+        }
+    }
+
+    @Test
+    void shouldReadTimestamps() {
+        try (SelfConnectedQueue loop = new SelfConnectedQueue("loop", true)) {
+            final VerbsContext context = loop.context();
+            final long beforeNs = System.nanoTime();
+            VerbsCompletionQueue fills = VerbsCompletionQueue.createWithTimestamps(context, "fills", 1024, null);
+            DeviceClock clock = DeviceClock.of(context);                     // one for each thread that converts
+            WorkCompletions own = WorkCompletions.allocate(16);
+            if (fills.poll(own, 0, 16) > 0) {
+                long ticks = own.timestamp(0);                               // in a handler: wc.completionTimestamp()
+                long ageNs = System.nanoTime() - clock.nanoTime(ticks);
+                long wallClockNs = clock.epochNanos(ticks);                  // since 1970
+                assertTrue(ageNs < System.nanoTime() - beforeNs && wallClockNs > 0);
+            }
+            fills.close();
         }
     }
 

@@ -33,6 +33,8 @@ public final class VerbsPair implements AutoCloseable {
     public static final AccessFlag[] ALL = {
         AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC};
 
+    /** Whether the completion queues have timestamps. */
+    private final boolean timestamps;
     private final Deque<NativeResource> closeables = new ArrayDeque<>();
     private final Completions completions = new Completions();
     private final ConnectionId clientId;
@@ -41,7 +43,9 @@ public final class VerbsPair implements AutoCloseable {
     private final QueuePair client;
     private final QueuePair server;
 
-    private VerbsPair(final Consumer<QueuePairAttributes> attributes, final ConnectionParameters parameters) {
+    private VerbsPair(
+        final Consumer<QueuePairAttributes> attributes, final ConnectionParameters parameters, final boolean timestamps) {
+        this.timestamps = timestamps;
         try (Listener listener = Listener.listen(anyAddress(), 4)) {
             clientId = closed(ConnectionId.resolve(at(listener), TIMEOUT_MS));
             final VerbsContext context = clientId.context();
@@ -69,7 +73,12 @@ public final class VerbsPair implements AutoCloseable {
 
     /** Connects with changed attributes, and parameters for both sides. */
     public static VerbsPair of(final Consumer<QueuePairAttributes> attributes, final ConnectionParameters parameters) {
-        return new VerbsPair(attributes, parameters);
+        return new VerbsPair(attributes, parameters, false);
+    }
+
+    /** Connects with default attributes and completion queues with timestamps, which the device must offer. */
+    public static VerbsPair withTimestamps() {
+        return new VerbsPair(attributes -> { }, ConnectionParameters.create(), true);
     }
 
     private QueuePair queuePair(final ConnectionId id, final Consumer<QueuePairAttributes> attributes) {
@@ -81,7 +90,8 @@ public final class VerbsPair implements AutoCloseable {
     }
 
     private VerbsCompletionQueue queue(final VerbsContext context, final String name) {
-        return closed(VerbsCompletionQueue.create(context, name, DEPTH, null));
+        return closed(timestamps ? VerbsCompletionQueue.createWithTimestamps(context, name, DEPTH, null) :
+            VerbsCompletionQueue.create(context, name, DEPTH, null));
     }
 
     /** The device's address. */

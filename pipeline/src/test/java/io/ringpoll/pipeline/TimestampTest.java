@@ -10,10 +10,16 @@ import io.ringpoll.completion.SelfConnectedQueue;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.testing.VerbsPair;
+import io.ringpoll.verbs.MemoryRegion;
+import io.ringpoll.verbs.ReceiveList;
+import io.ringpoll.verbs.SendList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -28,6 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TimestampTest {
     private static final int MESSAGES = 400;
     private static final int RING = 64;
+    /** Of a comparison of two clocks by a thread that may lose its processor, and drift until the next one. */
+    private static final long CLOCK_TOLERANCE_NS = 200_000;
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final AtomicInteger handled = new AtomicInteger();
@@ -56,6 +64,39 @@ class TimestampTest {
                     timed.send(sent.ticks());
                     awaitHandled(4 * (i + 1));
                 }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void shouldGiveTheTimesOfBothSidesOfAConnection() throws TimeoutException {
+        try (VerbsPair pair = VerbsPair.withTimestamps()) {
+            final DeviceClock sent = DeviceClock.of(pair.clientId().context());
+            final DeviceClock clock = DeviceClock.of(pair.clientId().context());
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final AtomicLong postedTicks = new AtomicLong();
+            try (Pipeline pipeline = Pipeline.builder().ringSize(RING).onAll((completion, sequence, endOfBatch) -> {
+                final long timestamp = completion.completionTimestamp();
+                final long now = System.nanoTime();
+                check(timestamp >= postedTicks.get() && timestamp <= clock.ticks(), "timestamp " + timestamp + ": " + completion);
+                check(clock.nanoTime(timestamp) <= now + CLOCK_TOLERANCE_NS, "in the future: " + completion);
+                handled.incrementAndGet();
+            }).start()) {
+                pipeline.addQueue(pair.client().sendQueue());
+                pipeline.addQueue(pair.server().receiveQueue());
+                final SendList message = pair.one(memory, 0, 8);
+                final ReceiveList receive = pair.receives(1, memory, 8);
+                message.send(0);
+                message.signaled(0, true);
+                for (int i = 0; i < MESSAGES; i++) {
+                    postedTicks.set(sent.ticks());
+                    awaitTrue(() -> pair.server().postReceive(receive) == 1);
+                    awaitTrue(() -> pair.client().postSend(message) == 1);
+                    awaitHandled(2 * (i + 1));
+                }
+                pipeline.removeQueue(pair.client().sendQueue());
+                pipeline.removeQueue(pair.server().receiveQueue());
             }
         }
         assertEquals(List.of(), wrong);
