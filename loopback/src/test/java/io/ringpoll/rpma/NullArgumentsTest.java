@@ -56,7 +56,8 @@ class NullArgumentsTest {
                     "Connection.writeWithImmediate(source)", "Connection.send(source)",
                     "Connection.sendWithImmediate(source)", "Connection.receive(destination)",
                     "SharedReceiveQueue.receive(destination)", "Endpoint.nextRequest(config)", "Peer.request(config)",
-                    "Peer.sharedReceiveQueue(config)", "VerbsCompletionQueue.create(channel)", "VerbsCompletionQueue.createWithTimestamps(channel)",
+                    "Peer.sharedReceiveQueue(config)", "VerbsCompletionQueue.create(channel)",
+                    "VerbsCompletionQueue.createWithTimestamps(channel)",
                     "VerbsCompletionQueue.budget(account)")
                 .check(Peer.class).check(VerbsCompletionQueue.class).faults());
         }
