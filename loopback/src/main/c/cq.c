@@ -187,31 +187,25 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
     return pushed;
 }
 
-int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
+/* Copies completions from the ring, `polled` of the wanted ones are there already. Returns the number of all, or -1. */
+static int poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
 {
-    struct lb_cq *cq = lb_cq_of(ibv_cq);
-    int polled = 0;
-
-    if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
-        return -1;
-    if (lb_cq_is_empty(cq))
-        return 0;
     lb_lock_acquire(&cq->poll_lock);
     const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
     const uint32_t available =
         atomic_load_explicit(&cq->producer, memory_order_acquire) - first;
     if (atomic_load_explicit(&cq->dead, memory_order_relaxed)) {
-        polled = -1;
+        polled = polled > 0 ? polled : -1;
         goto unlock;
     }
-    const uint32_t wanted = num_entries > 0 ? (uint32_t)num_entries : 0;
-    const uint32_t count = available < wanted ? available : wanted;
+    const uint32_t room = wanted > polled ? (uint32_t)(wanted - polled) : 0;
+    const uint32_t count = available < room ? available : room;
     struct lb_qp *qp = NULL;
     uint32_t retired = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct lb_cqe *cqe = &cq->ring[(first + i) & cq->mask];
 
-        wc[i] = cqe->wc;
+        wc[polled++] = cqe->wc;
         if (cqe->qp != qp)
             lb_cq_give_back(cq, first + i, qp, retired);
         qp = cqe->qp;
@@ -220,10 +214,26 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
     if (qp == NULL)
         atomic_store_explicit(&cq->consumer, first + count, memory_order_release);
     lb_cq_give_back(cq, first + count, qp, retired);
-    polled = (int)count;
 unlock:
     lb_lock_release(&cq->poll_lock);
     return polled;
+}
+
+int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
+{
+    struct lb_cq *cq = lb_cq_of(ibv_cq);
+    int polled = 0;
+
+    if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
+        return -1;
+    if (lb_cq_shows_none(cq)) {
+        if (atomic_load_explicit(&cq->proxies, memory_order_acquire) == NULL)
+            return 0;
+        polled = cq->drive(cq, num_entries, wc);
+        if (polled == num_entries || lb_cq_shows_none(cq))
+            return polled;
+    }
+    return poll_ring(cq, polled, num_entries, wc);
 }
 
 int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
@@ -241,7 +251,7 @@ int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
         lb_cq_faults_notify(cq);
     lb_lock_release(&cq->push_lock);
     if (atomic_load_explicit(&cq->proxies, memory_order_acquire) != NULL)
-        (void)cq->drive(cq, true);
+        cq->sleep(cq);
     return 0;
 }
 

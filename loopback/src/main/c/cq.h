@@ -63,11 +63,13 @@ struct lb_cq {
     struct lb_lock poll_lock;
     /*
      * Proxies of other processes whose connections complete here; proxies_lock to change. They work when the queue is found
-     * empty, and when an event is requested. Returns whether something was done.
+     * empty, and when an event is requested. What was completed is in the ring afterwards, or, before that, in wc: `drive` returns
+     * the number of those, at most `room`.
      */
     struct lb_cq_proxy *_Atomic proxies;
     struct lb_cq_proxy *turn; /* proxies_lock: the first one to work in the next poll; NULL: that of the list */
-    bool (*drive)(struct lb_cq *cq, bool event_requested); /* proxy.c; set once, before the first proxy */
+    int (*drive)(struct lb_cq *cq, int room, struct ibv_wc *wc); /* proxy.c, as the next; set once, before the first proxy */
+    void (*sleep)(struct lb_cq *cq); /* an event was requested */
     struct lb_lock proxies_lock;
     _Atomic uint32_t empty_polls; /* since an event was requested, roughly */
     struct lb_cq_faults *faults; /* cq_fault.c; NULL unless it was created under a fault plan; here, where every poll looks */
@@ -93,6 +95,13 @@ struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_c
  * or overran just now (the completion is lost; the caller takes its queue pair out of service).
  */
 bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
+
+/* Whether the ring has no completion. */
+static inline bool lb_cq_shows_none(const struct lb_cq *cq)
+{
+    return atomic_load_explicit(&cq->producer, memory_order_acquire) ==
+        atomic_load_explicit(&cq->consumer, memory_order_relaxed);
+}
 
 /* Makes a failed work completion: four valid fields, all others poisoned. */
 void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_wc_status status,

@@ -40,12 +40,6 @@ static inline bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint3
     return true;
 }
 
-static inline bool lb_cq_shows_none(const struct lb_cq *cq)
-{
-    return atomic_load_explicit(&cq->producer, memory_order_acquire) ==
-        atomic_load_explicit(&cq->consumer, memory_order_relaxed);
-}
-
 /*
  * poll_lock held. Returns entries before `consumed` and the slots of a send queue. The entries must be free first, since new
  * posts to these slots could overrun the queue otherwise.
@@ -61,8 +55,11 @@ static inline void lb_cq_give_back(struct lb_cq *cq, uint32_t consumed, struct l
 /* No lock held. Whether there is no completion, also not from another process. */
 static inline bool lb_cq_is_empty(struct lb_cq *cq)
 {
-    return lb_cq_shows_none(cq) && (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_acquire) == NULL, 1) ||
-        !cq->drive(cq, false) || lb_cq_shows_none(cq));
+    if (!lb_cq_shows_none(cq))
+        return false;
+    if (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_acquire) != NULL, 0))
+        (void)cq->drive(cq, 0, NULL);
+    return lb_cq_shows_none(cq);
 }
 
 #endif

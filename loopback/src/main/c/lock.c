@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock.c: the slow half of the data path's lock: spin briefly, then sleep in the kernel. */
+/* lock.c: the slow half of the data path's lock: spin briefly, then sleep in the kernel; begin and end of a bias. */
 #include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +11,14 @@
 
 /* About a microsecond: longer than the usual critical section, shorter than a sleep and wake-up. */
 #define SPINS 64
+
+/* Times in a row that bias a lock. More than the receives that one thread posts before others poll. */
+#define IN_A_ROW 20000u
+/* Changes of the thread after which a lock is not biased any more. */
+#define CHANGES 64u
+
+/* Whether this process may use the expedited barrier. Set before there are locks. */
+static bool has_barrier;
 
 static const struct timespec LOOK_AGAIN = {.tv_nsec = 1000000};
 
@@ -21,14 +31,97 @@ static inline void relax(void)
 #endif
 }
 
+static bool make_barrier(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static bool register_barrier(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void lb_lock_fence(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    /* The child of a fork may have to register again. */
+    if (has_barrier && !make_barrier() && register_barrier())
+        (void)make_barrier();
+}
+
+/* The owner may have lost its processor. */
+static void await_owner(struct lb_lock *lock)
+{
+    for (int looks = 0; atomic_load_explicit(&lock->inside, memory_order_acquire) != 0 &&
+            atomic_load_explicit(&lock->owner, memory_order_relaxed) != NULL; looks++) {
+        if (looks < SPINS)
+            relax();
+        else
+            sched_yield();
+    }
+}
+
+/* The caller has taken the word from the owner, which sees that from the fence on. */
+static void end_bias(struct lb_lock *lock)
+{
+    lb_lock_fence();
+    await_owner(lock);
+    lock->in_a_row = LB_LOCK_SHARED;
+    atomic_store_explicit(&lock->owner, NULL, memory_order_relaxed);
+}
+
+/* The caller has just taken the lock. A thread that waits for it leaves another word, and no bias begins. */
+static void begin_bias(struct lb_lock *lock)
+{
+    uint32_t expected = LB_LOCK_HELD;
+
+    lock->in_a_row = LB_LOCK_SHARED;
+    if (!has_barrier)
+        return;
+    atomic_store_explicit(&lock->inside, 1, memory_order_relaxed);
+    atomic_store_explicit(&lock->owner, lock->last, memory_order_relaxed);
+    if (atomic_compare_exchange_strong_explicit(&lock->word, &expected, LB_LOCK_BIASED, memory_order_release,
+            memory_order_relaxed))
+        return;
+    atomic_store_explicit(&lock->owner, NULL, memory_order_relaxed);
+    atomic_store_explicit(&lock->inside, 0, memory_order_relaxed);
+}
+
+void lb_lock_count(struct lb_lock *lock)
+{
+    const void *thread = lb_lock_thread();
+
+    if (lock->last == thread) {
+        if (++lock->in_a_row == IN_A_ROW)
+            begin_bias(lock);
+        return;
+    }
+    lock->last = thread;
+    lock->in_a_row = ++lock->changes < CHANGES ? 0 : LB_LOCK_SHARED;
+}
+
+bool lb_lock_try_contended(struct lb_lock *lock)
+{
+    uint32_t expected = LB_LOCK_BIASED;
+
+    if (!atomic_compare_exchange_strong_explicit(&lock->word, &expected, LB_LOCK_AWAITED, memory_order_acquire,
+            memory_order_relaxed))
+        return false;
+    end_bias(lock);
+    return true;
+}
+
 void lb_lock_contended(struct lb_lock *lock)
 {
     for (int i = 0; i < SPINS; i++) {
-        uint32_t expected = 0;
+        uint32_t expected = LB_LOCK_FREE;
+        const uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
 
-        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_weak_explicit(&lock->word, &expected, 1, memory_order_acquire,
+        if (word == LB_LOCK_FREE &&
+            atomic_compare_exchange_weak_explicit(&lock->word, &expected, LB_LOCK_HELD, memory_order_acquire,
                 memory_order_relaxed))
+            return;
+        if (word == LB_LOCK_BIASED && lb_lock_try_contended(lock))
             return;
         relax();
     }
@@ -36,12 +129,37 @@ void lb_lock_contended(struct lb_lock *lock)
      * The word is 2 from here on: the releaser cannot know whether other threads sleep as well. One that has seen 1 before frees
      * the lock and wakes nobody: the kernel finds the word changed, unless the releaser was interrupted between its two accesses.
      */
-    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
-        (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, &LOOK_AGAIN, NULL, 0);
+    uint32_t word;
+    while ((word = atomic_exchange_explicit(&lock->word, LB_LOCK_AWAITED, memory_order_acquire)) != LB_LOCK_FREE) {
+        if (word == LB_LOCK_BIASED) {
+            end_bias(lock);
+            return;
+        }
+        (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, LB_LOCK_AWAITED, &LOOK_AGAIN, NULL, 0);
+    }
 }
 
 void lb_lock_release_contended(struct lb_lock *lock)
 {
-    atomic_store_explicit(&lock->word, 0, memory_order_release);
+    atomic_store_explicit(&lock->word, LB_LOCK_FREE, memory_order_release);
     (void)syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void lb_lock_pass(struct lb_lock *lock)
+{
+    if (atomic_load_explicit(&lock->word, memory_order_acquire) == LB_LOCK_BIASED) {
+        await_owner(lock);
+        if (atomic_load_explicit(&lock->word, memory_order_acquire) == LB_LOCK_BIASED)
+            return;
+    }
+    lb_lock_acquire(lock);
+    lb_lock_release(lock);
+}
+
+__attribute__((constructor))
+static void look_for_barrier(void)
+{
+#ifndef __SANITIZE_THREAD__ /* it does not know that barrier */
+    has_barrier = register_barrier();
+#endif
 }

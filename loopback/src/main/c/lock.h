@@ -3,7 +3,11 @@
  * lock.h: the short lock of the data path: one word, spins briefly, then sleeps in a futex.
  *
  * The holder may lose its processor on a small machine, so waiting threads spin only briefly. Not recursive. A zeroed
- * word is a free lock; there is nothing to destroy.
+ * lock is free; there is nothing to destroy.
+ *
+ * A lock that one thread has taken thousands of times in a row becomes biased to it, where membarrier(2) is available: the
+ * owner then enters and leaves by plain stores, without a locked instruction. The first other thread ends the bias, for good: it
+ * takes the word, makes all processors pass a barrier, and waits until the owner is outside.
  *
  * Lock order of the whole device, outermost first. A thread that holds one lock may only take
  * locks further down; locks of one line are never nested in each other, except as stated:
@@ -36,27 +40,87 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Values of the word. */
+enum {
+    LB_LOCK_FREE = 0,
+    LB_LOCK_HELD = 1,
+    LB_LOCK_AWAITED = 2, /* held, and somebody may sleep */
+    LB_LOCK_BIASED = 3,
+};
+
+/* The lock is never biased: its threads change, or it was. */
+#define LB_LOCK_SHARED UINT32_MAX
+
 struct lb_lock {
-    _Atomic uint32_t word; /* 0 free, 1 held, 2 held and somebody may sleep */
+    _Atomic uint32_t word;
+    _Atomic uint32_t inside;     /* biased: whether the owner holds the lock */
+    const void *_Atomic owner;   /* the thread it is biased to, or NULL */
+    const void *last;            /* of the holder: the thread that took it last */
+    uint32_t in_a_row;           /* of the holder: how often it did, without another one in between; or LB_LOCK_SHARED */
+    uint32_t changes;            /* of the holder: how often the thread has changed */
 };
 
 void lb_lock_contended(struct lb_lock *lock);
+bool lb_lock_try_contended(struct lb_lock *lock);
 void lb_lock_release_contended(struct lb_lock *lock);
+void lb_lock_count(struct lb_lock *lock);
+
+/* An address that is the running thread's. */
+static inline const void *lb_lock_thread(void)
+{
+#if defined(__x86_64__)
+    const void *self;
+
+    __asm__("movq %%fs:0, %0" : "=r"(self)); /* the ABI of thread-local storage: the thread's control block */
+    return self;
+#elif defined(__aarch64__)
+    return __builtin_thread_pointer();
+#else
+    static _Thread_local char mark;
+
+    return &mark;
+#endif
+}
+
+/* Whether the lock is biased to this thread, which holds it then. */
+static inline bool lb_lock_enter(struct lb_lock *lock)
+{
+    if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != lb_lock_thread())
+        return false;
+    atomic_store_explicit(&lock->inside, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* the thread that ends the bias makes a fence of it */
+    if (__builtin_expect(atomic_load_explicit(&lock->word, memory_order_acquire) == LB_LOCK_BIASED, 1))
+        return true;
+    atomic_store_explicit(&lock->inside, 0, memory_order_release);
+    return false;
+}
 
 static inline void lb_lock_acquire(struct lb_lock *lock)
 {
-    uint32_t expected = 0;
+    uint32_t expected = LB_LOCK_FREE;
 
-    if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&lock->word, &expected, 1,
+    if (lb_lock_enter(lock))
+        return;
+    if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&lock->word, &expected, LB_LOCK_HELD,
             memory_order_acquire, memory_order_relaxed), 0))
         lb_lock_contended(lock);
+    else if (lock->in_a_row != LB_LOCK_SHARED)
+        lb_lock_count(lock);
 }
 
+/* May wait for the end of a bias, once in the life of a lock. */
 static inline bool lb_lock_try(struct lb_lock *lock)
 {
-    uint32_t expected = 0;
+    uint32_t expected = LB_LOCK_FREE;
 
-    return atomic_compare_exchange_strong_explicit(&lock->word, &expected, 1, memory_order_acquire, memory_order_relaxed);
+    if (lb_lock_enter(lock))
+        return true;
+    if (!atomic_compare_exchange_strong_explicit(&lock->word, &expected, LB_LOCK_HELD, memory_order_acquire,
+            memory_order_relaxed))
+        return expected == LB_LOCK_BIASED && lb_lock_try_contended(lock);
+    if (lock->in_a_row != LB_LOCK_SHARED)
+        lb_lock_count(lock);
+    return true;
 }
 
 /*
@@ -65,11 +129,21 @@ static inline bool lb_lock_try(struct lb_lock *lock)
  */
 static inline void lb_lock_release(struct lb_lock *lock)
 {
-    if (__builtin_expect(atomic_load_explicit(&lock->word, memory_order_relaxed) == 1, 1))
-        atomic_store_explicit(&lock->word, 0, memory_order_release);
+    /* While the owner is inside, it stays the owner; a thread that has taken the word is none. */
+    if (atomic_load_explicit(&lock->owner, memory_order_relaxed) == lb_lock_thread())
+        atomic_store_explicit(&lock->inside, 0, memory_order_release);
+    else if (__builtin_expect(atomic_load_explicit(&lock->word, memory_order_relaxed) == LB_LOCK_HELD, 1))
+        atomic_store_explicit(&lock->word, LB_LOCK_FREE, memory_order_release);
     else
         lb_lock_release_contended(lock);
 }
+
+/*
+ * For a thread that holds no lock: returns when no section under the lock is left that had begun before lb_lock_fence. What the
+ * caller has written before that is seen by all later sections.
+ */
+void lb_lock_fence(void);
+void lb_lock_pass(struct lb_lock *lock);
 
 /* Around each fork: take a lock, release it, and release it in the child. The last to register takes its lock first. */
 static inline void lb_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))

@@ -18,9 +18,6 @@
 
 #define GENERATION_SHIFT 1
 #define GENERATION_MASK 0x7ffu
-#define INDEX_SHIFT 12
-#define CHUNK_SLOTS 4096u
-#define CHUNKS ((LB_MAX_MR + 1u) / CHUNK_SLOTS)
 #define MIN_FREE 4096u /* slots kept out of reuse for as long as the table can still grow */
 #define NO_SLOT UINT32_MAX
 
@@ -30,7 +27,8 @@
 
 _Static_assert(sizeof(struct lb_region) == 64, "one cache line a region");
 
-static _Atomic(struct lb_region *) chunks[CHUNKS];
+_Atomic(struct lb_region *) lb_region_chunks[LB_REGION_CHUNKS];
+static void (*await_sections)(void); /* set once, by a constructor */
 static struct lb_lock key_lock;
 static uint32_t slots_made = 1; /* index 0 is left out: key 0 is nobody's */
 static uint32_t free_first = NO_SLOT;
@@ -40,9 +38,9 @@ static uint32_t free_count;
 static struct lb_region *slot_at(uint32_t index)
 {
     struct lb_region *chunk =
-        atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
+        atomic_load_explicit(&lb_region_chunks[index / LB_REGION_CHUNK], memory_order_acquire);
 
-    return chunk != NULL ? &chunk[index % CHUNK_SLOTS] : NULL;
+    return chunk != NULL ? &chunk[index % LB_REGION_CHUNK] : NULL;
 }
 
 /* Takes a slot for a new region; its users are 0 and its key is 0. NULL if there is no memory. */
@@ -58,13 +56,13 @@ static struct lb_region *take_slot(uint32_t *index)
         if (--free_count == 0)
             free_last = NO_SLOT;
     } else if (slots_made <= LB_MAX_MR) {
-        if (slots_made % CHUNK_SLOTS == 0 || slots_made == 1) {
-            struct lb_region *chunk = aligned_alloc(64, CHUNK_SLOTS * sizeof(*chunk));
+        if (slots_made % LB_REGION_CHUNK == 0 || slots_made == 1) {
+            struct lb_region *chunk = aligned_alloc(64, LB_REGION_CHUNK * sizeof(*chunk));
 
             if (chunk == NULL)
                 goto unlock;
-            memset(chunk, 0, CHUNK_SLOTS * sizeof(*chunk));
-            atomic_store_explicit(&chunks[slots_made / CHUNK_SLOTS], chunk, memory_order_release);
+            memset(chunk, 0, LB_REGION_CHUNK * sizeof(*chunk));
+            atomic_store_explicit(&lb_region_chunks[slots_made / LB_REGION_CHUNK], chunk, memory_order_release);
         }
         *index = slots_made++;
         slot = slot_at(*index);
@@ -89,10 +87,15 @@ static void give_slot(struct lb_region *slot, uint32_t index)
     lb_lock_release(&key_lock);
 }
 
+void lb_region_on_removal(void (*function)(void))
+{
+    await_sections = function;
+}
+
 static char *hold(uint32_t lkey, const struct ibv_pd *pd, uint64_t address, uint64_t length,
     struct lb_region **held, uint32_t *reason, const uint32_t reasons[3])
 {
-    struct lb_region *region = slot_at(lkey >> INDEX_SHIFT);
+    struct lb_region *region = slot_at(lkey >> LB_REGION_INDEX_SHIFT);
 
     if (region == NULL || lkey == 0) {
         *reason = reasons[0];
@@ -247,7 +250,7 @@ static struct ibv_mr *register_region(struct ibv_pd *pd, void *addr, size_t leng
     mr->addr = addr;
     mr->length = length;
     mr->handle = index;
-    mr->lkey = index << INDEX_SHIFT | generation << GENERATION_SHIFT;
+    mr->lkey = index << LB_REGION_INDEX_SHIFT | generation << GENERATION_SHIFT;
     mr->rkey = mr->lkey | LB_REMOTE_BIT;
     atomic_fetch_add(&lb_pd_of(pd)->children, 1);
     atomic_store(&region->key, mr->lkey);
@@ -293,6 +296,8 @@ LB_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
     const struct timespec moment = {.tv_nsec = 50000};
 
     atomic_store(&region->key, 0);
+    if (await_sections != NULL)
+        await_sections();
     /* A holder is in the middle of a copy: wait, first for its processor, then for ours. */
     for (int tries = 0; atomic_load(&region->users) != 0; tries++) {
         if (tries < 100)

@@ -119,6 +119,7 @@ static void drive(struct lb_proxy *proxy)
 {
     struct work work = {0};
 
+    lb_proxy_announce(proxy);
     if (!has_work(proxy))
         return;
     lb_lock_acquire(&proxy->qp.rq_lock);
@@ -142,8 +143,6 @@ static void fall_asleep(struct lb_proxy *proxy)
 
 static void wake_up(struct lb_proxy *proxy)
 {
-    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
-        return;
     atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
     lb_watch_tick(); /* the watch thread looks after this end again if nobody polls any more */
 }
@@ -159,10 +158,77 @@ void lb_proxy_answer(struct ibv_qp *qp)
 }
 
 /*
- * The hook of completion queues. Their lock is held while the proxies work, and keeps them and their queue pairs: they leave the
- * queue before they go. What a proxy leaves to do needs other locks: the next poll continues with the rest of the proxies.
+ * The caller's lock of a queue keeps the proxy and its queue pair. Takes short messages that have arrived, if nothing is in the
+ * queue, and returns how many it has completed in wc; -1: something else has arrived.
  */
-static bool drive_polled(struct lb_cq *cq)
+static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+{
+    struct lb_proxy *proxy = member->proxy;
+
+    if (lb_wire_pending(&proxy->requests_in)) {
+        const int taken = member->is_short && cq->notify == LB_NOTIFY_NONE ? lb_proxy_take_short(proxy, cq, room, wc) : 0;
+
+        return taken > 0 ? taken : -1;
+    }
+    if (lb_proxy_is_responded(proxy) || atomic_load_explicit(&proxy->stalled, memory_order_relaxed))
+        return -1;
+    lb_proxy_announce(proxy);
+    return 0;
+}
+
+static inline void keep_awake(struct lb_proxy *proxy)
+{
+    if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
+        atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
+    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE)
+        wake_up(proxy);
+}
+
+/*
+ * proxies_lock held, which keeps the proxies and their queue pairs: they leave the queue before they go. What a proxy leaves to
+ * do needs other locks: the next poll continues with the rest of the proxies.
+ */
+static __attribute__((noinline)) int drive_all_polled(struct lb_cq *cq, bool polling, int room, struct ibv_wc *wc,
+    struct work *work)
+{
+    struct lb_cq_proxy *const all = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+    struct lb_cq_proxy *const first = cq->turn != NULL ? cq->turn : all;
+    struct lb_cq_proxy *at = first;
+    int worked = 0;
+    int completed = 0;
+
+    while (at != NULL) {
+        struct lb_cq_proxy *member = at;
+
+        at = at->next != NULL ? at->next : all;
+        if (polling)
+            keep_awake(member->proxy);
+        const int taken = drive_short(member, cq, room - completed, wc + completed);
+        if (taken < 0)
+            take(member->proxy, member->proxy->qp.peer, work);
+        else
+            completed += taken;
+        if (taken != 0)
+            worked++;
+        if (at == first || worked == DRIVEN || has_aftermath(work))
+            break;
+    }
+    cq->turn = at;
+    return completed;
+}
+
+static __attribute__((noinline)) int drive_list(struct lb_cq *cq, bool polling, int room, struct ibv_wc *wc)
+{
+    struct work work = {0};
+    const int completed = drive_all_polled(cq, polling, room, wc, &work);
+
+    lb_lock_release(&cq->proxies_lock);
+    run_aftermath(&work);
+    return completed;
+}
+
+/* The hook of completion queues, for a poll. The usual queue has one proxy, and finds nothing, or short messages. */
+static int drive_polled(struct lb_cq *cq, int room, struct ibv_wc *wc)
 {
     const uint32_t polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed);
     /*
@@ -170,40 +236,23 @@ static bool drive_polled(struct lb_cq *cq)
      * the last wait, and this one was polled since.
      */
     const bool polling = polls >= POLLING && atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE;
-    struct work work = {0};
-    int worked = 0;
 
     if (polls < POLLING)
         atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
     if (!lb_lock_try(&cq->proxies_lock))
-        return false; /* another poll drives them */
-    struct lb_cq_proxy *const all = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
-    struct lb_cq_proxy *const first = cq->turn != NULL ? cq->turn : all;
-    struct lb_cq_proxy *at = first;
-    while (at != NULL) {
-        struct lb_proxy *proxy = at->proxy;
-
-        at = at->next != NULL ? at->next : all;
-        if (polling) {
-            if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
-                atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
-            wake_up(proxy);
-        }
-        if (has_work(proxy)) {
-            take(proxy, proxy->qp.peer, &work);
-            worked++;
-        }
-        if (at == first || worked == DRIVEN || has_aftermath(&work))
-            break;
-    }
-    cq->turn = at;
+        return 0; /* another poll drives them */
+    const struct lb_cq_proxy *only = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+    if (!polling || only == NULL || only->next != NULL)
+        return drive_list(cq, polling, room, wc);
+    keep_awake(only->proxy);
+    const int completed = drive_short(only, cq, room, wc);
+    if (completed < 0)
+        return drive_list(cq, polling, room, wc);
     lb_lock_release(&cq->proxies_lock);
-    if (worked > 0)
-        run_aftermath(&work);
-    return worked > 0;
+    return completed;
 }
 
-/* An event was requested: all proxies fall asleep, and what has arrived before that is taken. */
+/* The other hook. An event was requested: all proxies fall asleep, and what has arrived before that is taken. */
 static void drive_asleep(struct lb_cq *cq)
 {
     bool unfinished;
@@ -216,6 +265,7 @@ static void drive_asleep(struct lb_cq *cq)
         for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
                 at != NULL && !has_aftermath(&work); at = at->next) {
             fall_asleep(at->proxy);
+            lb_proxy_announce(at->proxy);
             if (has_work(at->proxy))
                 take(at->proxy, at->proxy->qp.peer, &work);
         }
@@ -223,14 +273,6 @@ static void drive_asleep(struct lb_cq *cq)
         unfinished = has_aftermath(&work);
         run_aftermath(&work);
     } while (unfinished);
-}
-
-static bool drive_queue(struct lb_cq *cq, bool event_requested)
-{
-    if (!event_requested)
-        return drive_polled(cq);
-    drive_asleep(cq);
-    return true;
 }
 
 /* All proxies, each with a reference, in memory that the watch thread keeps; *count of them. */
@@ -282,13 +324,16 @@ static bool drive_all(void)
     return watched;
 }
 
-static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_proxy *proxy)
+static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_proxy *proxy, const struct lb_qp *connected)
 {
     lb_qp_get(&proxy->qp);
     lb_lock_acquire(&cq->proxies_lock);
-    if (cq->drive == NULL)
-        cq->drive = drive_queue;
+    if (cq->drive == NULL) {
+        cq->drive = drive_polled;
+        cq->sleep = drive_asleep;
+    }
     member->proxy = proxy;
+    member->is_short = connected->recv_cq == cq && connected->srq == NULL && connected->faults == NULL && cq->faults == NULL;
     member->next = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
     atomic_store_explicit(&cq->proxies, member, memory_order_release);
     lb_lock_release(&cq->proxies_lock);
@@ -365,9 +410,9 @@ static void attach(struct lb_qp *qp, struct lb_qp *connected)
         return;
     }
     lb_lock_acquire(&proxy->members_lock);
-    join_queue(connected->send_cq, &proxy->members[0], proxy);
+    join_queue(connected->send_cq, &proxy->members[0], proxy, connected);
     if (connected->recv_cq != connected->send_cq)
-        join_queue(connected->recv_cq, &proxy->members[1], proxy);
+        join_queue(connected->recv_cq, &proxy->members[1], proxy, connected);
     proxy->joined = connected;
     atomic_store(&proxy->attached, true);
     lb_lock_release(&proxy->members_lock);
@@ -382,7 +427,14 @@ static void detach(struct lb_qp *qp, struct lb_qp *connected)
     lb_watch_call(); /* the connection manager may end the proxy now */
 }
 
+static void ring(struct lb_qp *qp)
+{
+    lb_proxy_ring(lb_proxy_of(qp));
+}
+
 static const struct lb_proxy_operations operations = {
+    .post = lb_proxy_post,
+    .ring = ring,
     .send = lb_proxy_send,
     .settle = lb_proxy_settle,
     .next = lb_proxy_next,

@@ -99,18 +99,6 @@ static void describe(struct lb_wire_record *record, const struct lb_qp *qp, cons
     }
 }
 
-/*
- * The acknowledgements are looked at only while a request with a completion waits for one: otherwise the other end writes them
- * into a line that it owns. Called before the request is published.
- */
-static void await(struct lb_proxy *proxy, const struct lb_qp *qp, const struct ibv_send_wr *wr)
-{
-    if (!(wr->send_flags & IBV_SEND_SIGNALED) && !qp->signal_all && qp->faults == NULL)
-        return;
-    proxy->awaited = qp->sent + 1;
-    atomic_store_explicit(&proxy->awaits, true, memory_order_relaxed);
-}
-
 /* Sends the request with the number qp->sent, or its next part. */
 static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_failure *failure)
 {
@@ -132,7 +120,7 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
         if (!takes)
             copy_piece(&local, qp->sent_bytes, payload, part, false);
         if (part == left)
-            await(proxy, qp, wr);
+            lb_proxy_await(proxy, qp, wr);
         lb_wire_publish(&proxy->requests_out, &record, takes ? 0 : part);
         qp->sent_bytes += part;
         if (part == left) {
@@ -181,7 +169,7 @@ static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct 
     struct lb_wire_record record;
 
     describe(&record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
-    await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
+    lb_proxy_await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
     record.opcode = LB_WR_REFUSED;
     record.imm_data = failure->status;
     lb_wire_publish(&proxy->requests_out, &record, 0);
@@ -327,13 +315,6 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
     return true;
 }
 
-bool lb_proxy_is_responded(const struct lb_proxy *proxy)
-{
-    return lb_wire_pending(&proxy->responses_in) || (atomic_load_explicit(&proxy->awaits, memory_order_acquire) &&
-        atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
-            atomic_load_explicit(&proxy->acknowledged, memory_order_acquire));
-}
-
 void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     /* Read before the responses: those to the requests before this number are there. */
@@ -349,7 +330,7 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
             proxy->responses_in.broken = true;
             break;
         }
-        lb_wire_consume(&proxy->responses_in, &response);
+        lb_wire_consume(&proxy->responses_in, response.size);
         taken += response.size;
     }
     if (taken < LB_WIRE_RING) {
@@ -416,7 +397,7 @@ static bool is_next_part(const struct lb_proxy *proxy)
 /* Also on other ways than a drive of the proxy: a requester that waits for room is to be rung by whoever makes it. */
 static void consume_request(struct lb_proxy *proxy)
 {
-    lb_wire_consume(&proxy->requests_in, &proxy->request);
+    lb_wire_consume(&proxy->requests_in, proxy->request.size);
     if (lb_wire_fed(&proxy->requests_in))
         lb_proxy_ring(proxy);
 }
@@ -452,13 +433,13 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
             .offset = request->offset,
         };
         lb_wire_publish(&proxy->responses_out, &response, payload);
-        lb_wire_consume(&proxy->requests_in, request);
+        lb_wire_consume(&proxy->requests_in, request->size);
         ring_after(proxy);
     } else if (more) {
         consume_request(proxy);
     } else {
         atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
-        lb_wire_consume(&proxy->requests_in, request);
+        lb_wire_consume(&proxy->requests_in, request->size);
         ring_after(proxy);
     }
 }
@@ -546,5 +527,5 @@ void lb_proxy_discard_requests(struct lb_proxy *proxy)
 
     for (uint32_t taken = 0; taken < LB_WIRE_RING && lb_wire_peek(&proxy->requests_in, &request, &present) != NULL;
             taken += request.size)
-        lb_wire_consume(&proxy->requests_in, &request);
+        lb_wire_consume(&proxy->requests_in, request.size);
 }

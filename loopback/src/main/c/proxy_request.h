@@ -12,6 +12,7 @@ struct lb_proxy;
 struct lb_cq_proxy {
     struct lb_cq_proxy *next;
     struct lb_proxy *proxy;
+    bool is_short;             /* short messages can complete in this queue, as far as it never changes: see lb_proxy_take_short */
 };
 
 struct lb_proxy {
@@ -28,6 +29,7 @@ struct lb_proxy {
     _Atomic bool attached;
     _Atomic bool broken;
     _Atomic bool polled;                   /* since the watch thread looked last */
+    _Atomic bool unannounced;              /* messages were taken, and lb_proxy_announce is due */
     _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
 
     /* The connected queue pair's sq_lock. */
@@ -52,17 +54,49 @@ static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
     return (struct lb_proxy *)(void *)qp;
 }
 
+/* Messages up to this length take the short path (proxy_short.c). */
+#define LB_PROXY_SHORT 1024u
+
+/*
+ * The connected queue pair's sq_lock held, before its next request is published. The acknowledgements are looked at only while a
+ * request with a completion waits for one: otherwise the other end writes them into a line that it owns.
+ */
+static inline void lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp *connected, const struct ibv_send_wr *wr)
+{
+    if (!(wr->send_flags & IBV_SEND_SIGNALED) && !connected->signal_all && connected->faults == NULL)
+        return;
+    proxy->awaited = connected->sent + 1;
+    atomic_store_explicit(&proxy->awaits, true, memory_order_relaxed);
+}
+
 /* The other end sees what was published, or is rung. The second has no fence: the caller has made one. */
 void lb_proxy_ring(struct lb_proxy *proxy);
 void lb_proxy_wake(struct lb_proxy *proxy);
 
 /* The operations of a proxy: see struct lb_proxy_operations. */
 void lb_proxy_send(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermath *aftermath);
+bool lb_proxy_post(struct lb_qp *qp, struct lb_qp *connected, const struct ibv_send_wr *wr); /* proxy_short.c */
 bool lb_proxy_next(struct lb_qp *qp);
 void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc);
 
+/*
+ * proxy_short.c. A poll of the completion queue of the connected queue pair's receives, which is found empty: executes the short
+ * messages that have arrived, in their order, and completes them in wc. Returns their number, at most `room`; it ends before the
+ * first one that needs more than that. What keeps the proxy and its queue pair is held, and no other lock. There is no shared
+ * receive queue, and no fault plan.
+ */
+int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc);
+
+/* What lb_proxy_take_short has consumed becomes visible to an end that falls asleep at this moment. */
+void lb_proxy_announce(struct lb_proxy *proxy);
+
 /* Whether the connected queue pair's requests seem to have been responded to, or acknowledged; for a look without a lock. */
-bool lb_proxy_is_responded(const struct lb_proxy *proxy);
+static inline bool lb_proxy_is_responded(const struct lb_proxy *proxy)
+{
+    return lb_wire_pending(&proxy->responses_in) || (atomic_load_explicit(&proxy->awaits, memory_order_acquire) &&
+        atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
+            atomic_load_explicit(&proxy->acknowledged, memory_order_acquire));
+}
 
 /* The connected queue pair's sq_lock held. Completes the requests that were responded to, or acknowledged. */
 void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *connected, struct lb_aftermath *aftermath);

@@ -64,6 +64,13 @@ struct lb_aftermath;
  * connected to it are sent to that process; those of the other process are executed by the proxy as their requester.
  */
 struct lb_proxy_operations {
+    /*
+     * qp's sq_lock held; nothing waits in its send ring, and it has no fault plan. Sends a short message at once, and keeps it in
+     * the ring until it is acknowledged. false: it was not possible, and nothing has happened.
+     */
+    bool (*post)(struct lb_qp *proxy, struct lb_qp *qp, const struct ibv_send_wr *wr);
+    /* qp's sq_lock held. Wakes the other process, if it sleeps, after one or more posts. */
+    void (*ring)(struct lb_qp *proxy);
     /* qp's sq_lock held. Sends the requests from qp->sent on, as far as there is room; the responses complete them. */
     void (*send)(struct lb_qp *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath);
     /* qp's sq_lock held. Completes the requests that have succeeded, before qp flushes the rest. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qp_table.c: numbers of queue pairs, and references to them. */
+/* qp_table.c: numbers of queue pairs, references to them, and the end of what they do under their locks. */
+#include "memory.h"
 #include "qp.h"
 
 #define QPN_INDEX_MASK 0xffffu
@@ -7,6 +8,7 @@
 
 static struct lb_lock qp_table_lock;
 static struct lb_qp *qp_table[QPN_INDEX_MASK + 1];
+static uint64_t qp_used[(QPN_INDEX_MASK + 1) / 64]; /* a bit for each index that is in use */
 static uint8_t qp_generation[QPN_INDEX_MASK + 1];
 static uint32_t qp_next_index = QPN_FIRST_INDEX;
 
@@ -22,6 +24,7 @@ bool lb_qp_assign_number(struct lb_qp *qp)
         qp_next_index = index == QPN_INDEX_MASK ? QPN_FIRST_INDEX : index + 1;
         if (qp_table[index] == NULL) {
             qp_table[index] = qp;
+            qp_used[index / 64] |= UINT64_C(1) << index % 64;
             qp->base.qp_base.qp_num = (uint32_t)qp_generation[index]++ << 16 | index;
             qp->base.qp_base.handle = index;
             assigned = true;
@@ -33,8 +36,11 @@ bool lb_qp_assign_number(struct lb_qp *qp)
 
 void lb_qp_release_number(struct lb_qp *qp)
 {
+    const uint32_t index = lb_qp_num(qp) & QPN_INDEX_MASK;
+
     lb_lock_acquire(&qp_table_lock);
-    qp_table[lb_qp_num(qp) & QPN_INDEX_MASK] = NULL;
+    qp_table[index] = NULL;
+    qp_used[index / 64] &= ~(UINT64_C(1) << index % 64);
     lb_lock_release(&qp_table_lock);
 }
 
@@ -58,6 +64,40 @@ void lb_qp_put(struct lb_qp *qp)
         qp->free(qp);
 }
 
+/* The queue pair with the lowest index from *index on, with a reference, or NULL; *index is then behind it. */
+static struct lb_qp *next_qp(uint32_t *index)
+{
+    struct lb_qp *qp = NULL;
+
+    lb_lock_acquire(&qp_table_lock);
+    while (*index <= QPN_INDEX_MASK && qp == NULL) {
+        const uint64_t used = qp_used[*index / 64] >> *index % 64;
+
+        if (used == 0) {
+            *index = (*index / 64 + 1) * 64;
+            continue;
+        }
+        *index += (uint32_t)__builtin_ctzll(used);
+        qp = qp_table[(*index)++];
+        lb_qp_get(qp);
+    }
+    lb_lock_release(&qp_table_lock);
+    return qp;
+}
+
+/* A short message uses a region without a hold, under the sq_lock of its requester. */
+static void await_sections(void)
+{
+    struct lb_qp *qp;
+    uint32_t index = 0;
+
+    lb_lock_fence();
+    while ((qp = next_qp(&index)) != NULL) {
+        lb_lock_pass(&qp->sq_lock);
+        lb_qp_put(qp);
+    }
+}
+
 static void hold(void)
 {
     lb_lock_acquire(&qp_table_lock);
@@ -72,4 +112,5 @@ __attribute__((constructor))
 static void follow_forks(void)
 {
     lb_at_fork(hold, release, release);
+    lb_region_on_removal(await_sections);
 }

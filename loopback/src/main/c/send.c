@@ -73,9 +73,10 @@ static void keep(struct lb_qp *qp, const struct ibv_send_wr *wr)
     qp->posted++;
 }
 
-/* State of one call: whether the ring was idle before it, and the cost of the requests it has added. */
+/* State of one call: whether the ring was idle before it, what it has sent, and the cost of the requests it has added. */
 struct posting {
     bool first;
+    bool sent; /* a message to another process, which may sleep */
     uint64_t cost;
 };
 
@@ -85,6 +86,13 @@ static bool has_room(struct lb_qp *qp, uint32_t count)
         return true;
     qp->retired_seen = atomic_load_explicit(&qp->retired, memory_order_acquire);
     return qp->posted - qp->retired_seen + count <= qp->sq_capacity;
+}
+
+/* Sends a short message to another process at once. false: it was not possible. */
+static inline bool post_remote(struct lb_qp *qp, const struct ibv_send_wr *wr)
+{
+    return qp->remote != NULL && !qp->sq_error && qp->wait == LB_WAIT_NONE && has_room(qp, 1) &&
+        qp->remote->proxy->post(qp->remote, qp, wr);
 }
 
 /* Puts a work request into the ring: it has to wait, or its poster carries it out at the end of the call. */
@@ -120,6 +128,10 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
         return error;
     if (!has_room(qp, 1))
         return ENOMEM;
+    if (execute == lb_execute && post_remote(qp, wr)) {
+        posting->sent = true;
+        return 0;
+    }
     if (qp->sq_error || qp->wait != LB_WAIT_NONE || __builtin_expect(qp->remote != NULL, 0) ||
             __builtin_expect(lb_length_of(wr) > LB_SHORT_COPY, 0)) {
         post_to_ring(qp, wr, posting, aftermath);
@@ -181,6 +193,8 @@ static int check_state(const struct lb_qp *qp)
 /* sq_lock held, and released. Executes the requests that the call has added to an idle ring, and the aftermath. */
 static inline void end_posting(struct lb_qp *qp, struct posting *posting, struct lb_aftermath *aftermath)
 {
+    if (posting->sent && qp->remote != NULL)
+        qp->remote->proxy->ring(qp->remote);
     if (__builtin_expect(posting->first && qp->remote != NULL, 0)) {
         lb_send_progress(qp, &posting->cost, aftermath);
         lb_lock_release(&qp->sq_lock);
@@ -199,10 +213,15 @@ static inline void end_posting(struct lb_qp *qp, struct posting *posting, struct
 int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
     struct lb_qp *qp = lb_qp_of(ibv_qp);
-    struct lb_aftermath aftermath = {0};
-    struct posting posting = {0};
 
     lb_lock_acquire(&qp->sq_lock);
+    if (wr != NULL && wr->next == NULL && qp->state == IBV_QPS_RTS && qp->faults == NULL && post_remote(qp, wr)) {
+        qp->remote->proxy->ring(qp->remote);
+        lb_lock_release(&qp->sq_lock);
+        return 0;
+    }
+    struct lb_aftermath aftermath = {0};
+    struct posting posting = {0};
     int error = check_state(qp);
     const bool is_list = wr != NULL && wr->next != NULL;
     if (is_list)

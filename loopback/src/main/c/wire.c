@@ -11,11 +11,6 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static uint32_t size_of(uint32_t payload)
-{
-    return (uint32_t)sizeof(struct lb_wire_record) + (payload + 63u) / 64 * 64;
-}
-
 static int map(int fd, struct lb_wire_segment **segment)
 {
     void *mapped = mmap(NULL, sizeof(struct lb_wire_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -86,16 +81,6 @@ static bool has_room(struct lb_wire_producer *producer, uint32_t record)
     return producer->produced - consumed + bytes <= LB_WIRE_RING;
 }
 
-/* Without -mprfchw a compiler for x86 makes a prefetch to read of the built-in function. */
-static inline void prefetch_to_write(const void *line)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
 /*
  * Makes a record at the producer's position visible, and nothing behind it. The header is written at once and last: the consumer
  * waits on its line, and takes it away between two stores that are apart.
@@ -109,14 +94,12 @@ static void publish(struct lb_wire_producer *producer, const struct lb_wire_reco
     atomic_store_explicit(lb_wire_size(lb_wire_at(producer->ring, producer->produced)), 0, memory_order_relaxed);
     memcpy((char *)record + rest, (const char *)header + rest, sizeof(*header) - rest);
     atomic_store_explicit(lb_wire_size(record), size, memory_order_release);
-    /* The consumer waits on the next header. What follows is likely to be as long: take its lines while nobody waits. */
-    prefetch_to_write(lb_wire_at(producer->ring, producer->produced + sizeof(*header)));
-    prefetch_to_write(lb_wire_at(producer->ring, producer->produced + size));
+    lb_wire_prefetch(producer, size);
 }
 
 char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
 {
-    const uint32_t size = size_of(payload);
+    const uint32_t size = lb_wire_record_size(payload);
     const uint32_t to_end = (uint32_t)(LB_WIRE_RING - producer->produced % LB_WIRE_RING);
     const uint32_t padding = to_end < size ? to_end : 0;
 
@@ -136,7 +119,7 @@ char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
 
 void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t payload)
 {
-    publish(producer, header, size_of(payload));
+    publish(producer, header, lb_wire_record_size(payload));
 }
 
 /* Copies the oldest header; false if there is none, or the ring is broken. */
@@ -162,7 +145,7 @@ const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_recor
     if (!peek(consumer, record))
         return NULL;
     if (record->kind == LB_WIRE_PADDING) {
-        lb_wire_consume(consumer, record);
+        lb_wire_consume(consumer, record->size);
         if (!peek(consumer, record))
             return NULL;
         if (record->kind == LB_WIRE_PADDING) { /* a producer that wants to keep us here */
@@ -174,12 +157,4 @@ const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_recor
 
     *present = record->size - (uint32_t)sizeof(*record);
     return (const char *)lb_wire_at(consumer->ring, consumed) + sizeof(*record);
-}
-
-void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_record *record)
-{
-    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed) + record->size;
-
-    atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
-    atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
 }

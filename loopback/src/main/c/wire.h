@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
 #define LB_WIRE_VERSION 3u
@@ -130,7 +131,13 @@ void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_rec
  * is broken. `present` is the number of payload bytes in the record.
  */
 const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record, uint32_t *present);
-void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_record *record);
+static inline void lb_wire_consume(struct lb_wire_consumer *consumer, uint32_t size)
+{
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed) + size;
+
+    atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
+    atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
+}
 
 /* Orders a store before a load: of two ends that do so, one sees the other. */
 static inline void lb_wire_fence(void)
@@ -153,6 +160,93 @@ static inline struct lb_wire_record *lb_wire_at(const struct lb_wire_ring *ring,
 static inline _Atomic uint32_t *lb_wire_size(struct lb_wire_record *record)
 {
     return (_Atomic uint32_t *)(void *)&record->size;
+}
+
+/* With its header and its payload. */
+static inline uint32_t lb_wire_record_size(uint32_t payload)
+{
+    return (uint32_t)sizeof(struct lb_wire_record) + (payload + 63u) / 64 * 64;
+}
+
+/* Without -mprfchw a compiler for x86 makes a prefetch to read of the built-in function. */
+static inline void lb_wire_prefetch_to_write(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/*
+ * The consumer waits on the next header. What follows a record of this size is likely to be as long: takes its lines while nobody
+ * waits.
+ */
+static inline void lb_wire_prefetch(const struct lb_wire_producer *producer, uint32_t size)
+{
+    lb_wire_prefetch_to_write(lb_wire_at(producer->ring, producer->produced + sizeof(struct lb_wire_record)));
+    lb_wire_prefetch_to_write(lb_wire_at(producer->ring, producer->produced + size));
+}
+
+/*
+ * The same as lb_wire_claim in the usual case, for short records: a place that is known to be free, before the end of the ring.
+ * NULL: it is not known. The caller fills all of the record but its size, and publishes it.
+ */
+static inline struct lb_wire_record *lb_wire_claim_short(const struct lb_wire_producer *producer, uint32_t size)
+{
+    const uint64_t used = producer->produced - producer->consumed_seen;
+    const uint64_t to_end = LB_WIRE_RING - producer->produced % LB_WIRE_RING;
+
+    if (producer->broken || size > to_end || used + size + sizeof(struct lb_wire_record) > LB_WIRE_RING)
+        return NULL;
+    return lb_wire_at(producer->ring, producer->produced);
+}
+
+static inline void lb_wire_publish_short(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t size)
+{
+    producer->produced += size;
+    atomic_store_explicit(lb_wire_size(record), size, memory_order_release);
+    lb_wire_prefetch(producer, size);
+}
+
+/* Marks the place behind a record of this size as empty; before the record is published. */
+static inline void lb_wire_clear_next(const struct lb_wire_producer *producer, uint32_t size)
+{
+    atomic_store_explicit(lb_wire_size(lb_wire_at(producer->ring, producer->produced + size)), 0, memory_order_relaxed);
+}
+
+/* What a short record with a request has in its header; read once, each field by itself. */
+struct lb_wire_short {
+    uint32_t size;
+    uint32_t length;
+    uint32_t imm_data;
+    uint32_t number; /* the lower half */
+    uint8_t opcode;
+};
+
+/*
+ * Reads the header of the oldest record if it is a request of one part with a payload of 1 to `limit` bytes. Returns its payload,
+ * valid until lb_wire_consume, or NULL if there is none of this kind.
+ */
+static inline const char *lb_wire_peek_short(const struct lb_wire_consumer *consumer, struct lb_wire_short *request,
+    uint32_t limit)
+{
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+    struct lb_wire_record *shared = lb_wire_at(consumer->ring, consumed);
+    const uint32_t size = atomic_load_explicit(lb_wire_size(shared), memory_order_acquire);
+    const volatile struct lb_wire_record *header = shared;
+    const uint32_t length = header->length;
+
+    if (length - 1 >= limit || size != lb_wire_record_size(length) || size > LB_WIRE_RING - consumed % LB_WIRE_RING)
+        return NULL;
+    if (header->kind != LB_WIRE_REQUEST || header->flags & LB_WIRE_MORE || header->offset != 0)
+        return NULL;
+    request->size = size;
+    request->length = length;
+    request->imm_data = header->imm_data;
+    request->number = (uint32_t)header->number;
+    request->opcode = header->opcode;
+    return (const char *)(shared + 1);
 }
 
 /* Whether a record seems to be there; for a look without a lock. If not, what the consumer did about the last one is visible. */

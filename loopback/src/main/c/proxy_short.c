@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy_short.c: short messages between processes in the usual case: one element, a receive is posted, nothing waits.
+ *
+ * A message goes from the work request into the segment, and from there into the receive's memory and the caller's array of
+ * completions, each step once. Whatever is unusual is left, before anything has happened, to the general way (proxy_request.c).
+ */
+#include "proxy_request.h"
+#include "segments.h"
+
+#define LINE 64u
+#define PIECE 16u
+
+/* The segment and the memory of users do not overlap. In pieces for which a compiler uses a register. */
+static inline void copy_line(char *to, const char *from)
+{
+    for (size_t i = 0; i < LINE; i += PIECE)
+        memcpy(to + i, from + i, PIECE);
+}
+
+static inline void copy_short(char *to, const char *from, uint32_t length)
+{
+    for (; length >= LINE; length -= LINE, to += LINE, from += LINE)
+        copy_line(to, from);
+    if (length > 0)
+        lb_copy_bytes(to, from, length);
+}
+
+/* The request was sent, and waits for its acknowledgement. */
+static inline void keep_sent(struct lb_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct lb_send *send = lb_send_slot(qp, qp->posted);
+
+    send->wr.wr_id = wr->wr_id;
+    send->wr.sg_list = send->sge;
+    send->wr.num_sge = 1;
+    send->wr.opcode = wr->opcode;
+    send->wr.send_flags = wr->send_flags;
+    send->wr.imm_data = wr->imm_data;
+    send->sge[0].addr = wr->sg_list->addr;
+    send->sge[0].length = wr->sg_list->length;
+    send->sge[0].lkey = wr->sg_list->lkey;
+    qp->posted++;
+    qp->sent++;
+}
+
+static inline bool is_send(unsigned int opcode)
+{
+    return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+}
+
+bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
+    const struct ibv_sge *sge = wr->sg_list;
+
+    if (!is_send(wr->opcode) || wr->send_flags & IBV_SEND_INLINE || wr->num_sge != 1 || qp->cap.max_send_sge == 0)
+        return false;
+    const uint32_t length = sge->length;
+    const uint32_t size = lb_wire_record_size(length);
+    if (length - 1 >= LB_PROXY_SHORT)
+        return false;
+    struct lb_wire_record *record = lb_wire_claim_short(&proxy->requests_out, size);
+    const char *host = lb_region_find_local(sge->lkey, qp->base.qp_base.pd, sge->addr, length, 0);
+    if (record == NULL || host == NULL)
+        return false;
+    lb_wire_clear_next(&proxy->requests_out, size);
+    copy_short((char *)(record + 1), host, length);
+    lb_proxy_await(proxy, qp, wr);
+    record->kind = LB_WIRE_REQUEST;
+    record->opcode = (uint8_t)wr->opcode;
+    record->flags = wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0;
+    record->length = length;
+    record->imm_data = wr->imm_data;
+    record->number = (uint64_t)qp->sq_epoch << 32 | qp->sent;
+    record->offset = 0;
+    record->rnr_retry = qp->attr.rnr_retry;
+    record->retry_count = qp->attr.retry_cnt;
+    record->timeout = qp->attr.timeout;
+    lb_wire_publish_short(&proxy->requests_out, record, size);
+    keep_sent(qp, wr);
+    return true;
+}
+
+/* The receiver's rq_lock held. Copies a message into the oldest receive. NULL: there is none, or it does not take the message. */
+static inline const struct lb_recv *fill_receive(struct lb_qp *receiver, const char *payload, uint32_t length)
+{
+    if (lb_recv_ring_count(&receiver->recv_ring) == 0)
+        return NULL;
+    const struct lb_recv *recv = lb_recv_ring_first(&receiver->recv_ring);
+    if (recv->num_sge != 1 || length > recv->sge[0].length)
+        return NULL;
+    char *host = lb_region_find_local(recv->sge[0].lkey, receiver->base.qp_base.pd, recv->sge[0].addr, length,
+        IBV_ACCESS_LOCAL_WRITE);
+    if (host == NULL)
+        return NULL;
+    copy_short(host, payload, length);
+    return recv;
+}
+
+/* The proxy's sq_lock and the receiver's rq_lock held. Executes and completes one message; false: not this way. */
+static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, struct ibv_wc *wc)
+{
+    struct lb_wire_short request;
+    const char *payload = lb_wire_peek_short(&proxy->requests_in, &request, LB_PROXY_SHORT);
+
+    /* Responses and acknowledgements go before the request: see lb_proxy_next. */
+    if (payload == NULL || !is_send(request.opcode) || lb_proxy_is_responded(proxy))
+        return false;
+    const struct lb_recv *recv = fill_receive(receiver, payload, request.length);
+    if (recv == NULL)
+        return false;
+    const bool immediate = request.opcode == IBV_WR_SEND_WITH_IMM;
+    wc->wr_id = recv->wr_id;
+    wc->status = IBV_WC_SUCCESS;
+    wc->opcode = IBV_WC_RECV;
+    wc->vendor_err = 0;
+    wc->byte_len = request.length;
+    wc->imm_data = immediate ? request.imm_data : 0;
+    wc->qp_num = lb_qp_num(receiver);
+    wc->src_qp = lb_qp_num(&proxy->qp);
+    wc->wc_flags = immediate ? IBV_WC_WITH_IMM : 0;
+    wc->pkey_index = 0;
+    wc->slid = 0;
+    wc->sl = 0;
+    wc->dlid_path_bits = 0;
+    receiver->recv_ring.consumed++;
+    atomic_store_explicit(&proxy->outbound->acknowledged, request.number + 1, memory_order_release);
+    lb_wire_consume(&proxy->requests_in, request.size);
+    return true;
+}
+
+/* Wakes the other end if it is seen to sleep, or to wait for room. */
+static inline void wake(struct lb_proxy *proxy)
+{
+    if (atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) == LB_WIRE_ASLEEP ||
+            lb_wire_starved(&proxy->requests_in))
+        lb_proxy_wake(proxy);
+}
+
+void lb_proxy_announce(struct lb_proxy *proxy)
+{
+    if (!atomic_load_explicit(&proxy->unannounced, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&proxy->unannounced, false, memory_order_relaxed);
+    lb_wire_fence();
+    wake(proxy);
+}
+
+/* The proxy's sq_lock held. Whether no request is in execution, in part or waiting. */
+static inline bool is_idle(const struct lb_proxy *proxy)
+{
+    const struct lb_qp *qp = &proxy->qp;
+
+    return qp->wait == LB_WAIT_NONE && qp->executed == qp->posted && proxy->message_length == 0 && !qp->sq_error && !qp->gone &&
+        !atomic_load_explicit(&proxy->requests_in.broken, memory_order_relaxed);
+}
+
+int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+{
+    struct lb_qp *qp = &proxy->qp;
+    int taken = 0;
+
+    lb_lock_acquire(&qp->sq_lock);
+    struct lb_qp *receiver = qp->peer;
+    if (receiver != NULL && is_idle(proxy)) {
+        lb_lock_acquire(&receiver->rq_lock);
+        if (!receiver->rq_error && lb_qp_responds_to(receiver, qp)) {
+            while (taken < room && lb_cq_shows_none(cq) && take_one(proxy, receiver, &wc[taken]))
+                taken++;
+        }
+        lb_lock_release(&receiver->rq_lock);
+    }
+    /*
+     * Without a fence, which the next poll makes if it finds nothing: an end that falls asleep just now is woken then, or by the
+     * watch thread.
+     */
+    if (taken > 0) {
+        atomic_store_explicit(&proxy->unannounced, true, memory_order_relaxed);
+        wake(proxy);
+    }
+    lb_lock_release(&qp->sq_lock);
+    return taken;
+}
