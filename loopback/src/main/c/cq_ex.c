@@ -178,6 +178,7 @@ struct ibv_cq_ex *lb_create_cq_ex(struct ibv_context *context, struct ibv_cq_ini
     if (cq == NULL)
         return NULL;
     struct ibv_cq_ex *ex = &cq->ex;
+    lb_lock_share(&cq->poll_lock); /* end_poll may be called by another thread than start_poll */
     const uint64_t fields = attr->wc_flags;
 
     ex->start_poll = start_poll;

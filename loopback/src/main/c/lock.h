@@ -138,6 +138,12 @@ static inline void lb_lock_release(struct lb_lock *lock)
         lb_lock_release_contended(lock);
 }
 
+/* Before its first use: the thread that releases the lock may be another one than the thread that took it. */
+static inline void lb_lock_share(struct lb_lock *lock)
+{
+    lock->in_a_row = LB_LOCK_SHARED;
+}
+
 /*
  * For a thread that holds no lock: returns when no section under the lock is left that had begun before lb_lock_fence. What the
  * caller has written before that is seen by all later sections.

@@ -672,6 +672,85 @@ static void should_stay_asleep_while_an_event_is_requested(void)
     close_other(&other);
 }
 
+/* A message of the other process with a line of payload. */
+static void send_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode)
+{
+    const uint64_t at = other->requests_at;
+
+    memset(lb_wire_at(&other->to_us->requests, at) + 1, (int)number + 1, LENGTH);
+    put(&other->to_us->requests, &other->requests_at, &(struct lb_wire_record){
+        .size = lb_wire_record_size(LENGTH),
+        .kind = LB_WIRE_REQUEST,
+        .opcode = (uint8_t)opcode,
+        .length = LENGTH,
+        .imm_data = number + 100,
+        .number = number,
+        .rnr_retry = 7,
+    });
+}
+
+static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)
+{
+    enum { COUNT = 5 };
+    struct other other;
+    struct ibv_wc wc[COUNT + 1];
+    int polled = 1;
+
+    open_other(&other);
+    for (uint64_t i = 0; i < COUNT; i++)
+        verbs_recv(&other.pair, 0, 10 + i, i * LENGTH, LENGTH);
+    check_none(&other);
+    for (uint32_t i = 0; i < COUNT; i++)
+        send_line_to_us(&other, i, i % 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND);
+    CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, wc), 1);
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), 1);
+    while (polled < COUNT) {
+        const int more = ibv_poll_cq(other.pair.cq[0], COUNT + 1 - polled, wc + polled);
+
+        CHECK(more > 0);
+        polled += more;
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        CHECK_EQ(wc[i].wr_id, 10 + i);
+        CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+        CHECK_EQ(wc[i].opcode, IBV_WC_RECV);
+        CHECK_EQ(wc[i].byte_len, LENGTH);
+        CHECK_EQ(wc[i].qp_num, other.pair.qp[0]->qp_num);
+        CHECK_EQ(wc[i].src_qp, other.proxy->qp_num);
+        CHECK_EQ(wc[i].wc_flags, i % 2 ? IBV_WC_WITH_IMM : 0);
+        CHECK_EQ(wc[i].imm_data, i % 2 ? i + 100 : 0);
+        for (uint32_t byte = 0; byte < LENGTH; byte++)
+            CHECK_EQ(other.pair.buffer[0][i * LENGTH + byte], (char)(i + 1));
+    }
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), COUNT);
+    check_none(&other);
+    close_other(&other);
+}
+
+/* In one try at least: the watch thread may have looked between the poll and the other end's sleep, which then looks itself. */
+static void should_ring_an_end_that_fell_asleep_while_its_message_was_taken(void)
+{
+    struct other other;
+    struct ibv_wc wc;
+    bool rung = false;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < 100 && !rung; i++) {
+        verbs_recv(&other.pair, 0, i, 0, LENGTH);
+        check_none(&other);
+        while (is_rung(&other))
+            ;
+        atomic_store(&other.to_it->asleep, LB_WIRE_AWAKE);
+        send_line_to_us(&other, i, IBV_WR_SEND);
+        CHECK_EQ(verbs_wc(other.pair.cq[0]).wr_id, i);
+        atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+        CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
+        rung = is_rung(&other);
+    }
+    CHECK(rung);
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
     {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},
     {"an acknowledgement of what was not sent ends the connection",
@@ -701,6 +780,9 @@ const struct test proxy_tests[] = {
         should_break_off_at_a_part_whose_others_were_not_sent},
     {"a record of an impossible size ends the connection", should_break_off_at_a_record_of_an_impossible_size},
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
+    {"a poll completes as many short messages of another process as it asks for",
+        should_complete_as_many_short_messages_as_a_poll_asks_for},
+    {"an end that falls asleep while its message is taken is rung", should_ring_an_end_that_fell_asleep_while_its_message_was_taken},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
     {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},

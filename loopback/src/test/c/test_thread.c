@@ -574,6 +574,130 @@ static void should_look_again_at_a_lock_whose_release_has_overlooked_a_sleeper(v
     CHECK_EQ(atomic_load(&lock.word), 0);
 }
 
+/* Taken by this thread until it is biased to it, where that is possible. */
+static void bias(struct lb_lock *lock)
+{
+    for (uint32_t i = 0; i < 2 * IN_A_ROW; i++) {
+        lb_lock_acquire(lock);
+        lb_lock_release(lock);
+    }
+    CHECK_EQ(atomic_load(&lock->word), has_barrier ? LB_LOCK_BIASED : LB_LOCK_FREE);
+}
+
+struct contest {
+    struct lb_lock lock;
+    _Atomic bool joined; /* the other thread has had the lock */
+    uint64_t count;
+};
+
+static void *join_contest(void *argument)
+{
+    struct contest *contest = argument;
+
+    for (int i = 0; i < 10; i++) {
+        lb_lock_acquire(&contest->lock);
+        contest->count++;
+        lb_lock_release(&contest->lock);
+        contest->joined = true;
+    }
+    return NULL;
+}
+
+static void should_share_a_lock_that_was_biased(void)
+{
+    for (int i = 0; i < 20 * SCALE; i++) {
+        struct contest contest = {0};
+        pthread_t other;
+        uint64_t count = 0;
+
+        bias(&contest.lock);
+        CHECK_EQ(pthread_create(&other, NULL, join_contest, &contest), 0);
+        while (!contest.joined || count < 1000) {
+            lb_lock_acquire(&contest.lock);
+            contest.count++;
+            lb_lock_release(&contest.lock);
+            count++;
+        }
+        CHECK_EQ(pthread_join(other, NULL), 0);
+        CHECK_EQ(contest.count, count + 10);
+        CHECK_EQ(atomic_load(&contest.lock.word), LB_LOCK_FREE);
+    }
+}
+
+/* What another thread does while this one holds the lock; and how far it is. */
+struct visit {
+    struct lb_lock lock;
+    void (*act)(struct lb_lock *lock);
+    _Atomic bool begun;
+    _Atomic bool done;
+};
+
+static void *run_visit(void *argument)
+{
+    struct visit *visit = argument;
+
+    visit->begun = true;
+    visit->act(&visit->lock);
+    visit->done = true;
+    return NULL;
+}
+
+/* The act returns after this thread has released the lock, and not before. */
+static void wait_for_holder(void (*act)(struct lb_lock *lock), bool is_biased)
+{
+    const struct timespec moment = {.tv_nsec = 20000000};
+    struct visit visit = {.act = act};
+    struct timespec limit;
+    pthread_t visitor;
+
+    if (is_biased)
+        bias(&visit.lock);
+    lb_lock_acquire(&visit.lock);
+    CHECK_EQ(pthread_create(&visitor, NULL, run_visit, &visit), 0);
+    while (!visit.begun)
+        (void)sched_yield();
+    (void)nanosleep(&moment, NULL);
+    CHECK(!visit.done);
+    lb_lock_release(&visit.lock);
+    CHECK_EQ(clock_gettime(CLOCK_REALTIME, &limit), 0);
+    limit.tv_sec += 30;
+    CHECK_EQ(pthread_timedjoin_np(visitor, NULL, &limit), 0);
+    CHECK(visit.done);
+}
+
+static void take_and_give_back(struct lb_lock *lock)
+{
+    (void)acquire_and_release(lock);
+}
+
+static void try_once(struct lb_lock *lock)
+{
+    const bool taken = lb_lock_try(lock);
+
+    CHECK(!has_barrier || taken);
+    if (taken)
+        lb_lock_release(lock);
+}
+
+static void pass(struct lb_lock *lock)
+{
+    lb_lock_fence();
+    lb_lock_pass(lock);
+}
+
+static void should_wait_for_the_owner_of_a_biased_lock(void)
+{
+    wait_for_holder(take_and_give_back, true);
+    if (has_barrier)
+        wait_for_holder(try_once, true);
+}
+
+static void should_wait_for_a_section_under_a_lock(void)
+{
+    wait_for_holder(pass, false);
+    wait_for_holder(pass, true);
+}
+
 const struct test thread_tests[] = {
     {"a queue as long as the send queue is never overrun by it", should_not_overrun_a_queue_as_long_as_the_send_queue},
     {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
@@ -586,5 +710,8 @@ const struct test thread_tests[] = {
     {"a lock has one holder at a time", should_have_one_holder_of_a_lock_at_a_time},
     {"a lock whose release overlooks a sleeping thread is taken all the same",
         should_look_again_at_a_lock_whose_release_has_overlooked_a_sleeper},
+    {"a lock that was biased to a thread has one holder at a time", should_share_a_lock_that_was_biased},
+    {"a thread waits for the owner of a biased lock", should_wait_for_the_owner_of_a_biased_lock},
+    {"a thread waits for the section of another one under a lock", should_wait_for_a_section_under_a_lock},
     {NULL, NULL},
 };
