@@ -166,7 +166,8 @@ static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_
     struct lb_proxy *proxy = member->proxy;
 
     if (lb_wire_pending(&proxy->requests_in)) {
-        const bool is_short = member->is_short && room > 0 && cq->notify == LB_NOTIFY_NONE;
+        const bool is_short = member->is_short && room > 0 &&
+            atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE;
         const int taken = is_short ? lb_proxy_take_short(proxy, cq, room, wc) : 0;
 
         return taken > 0 ? taken : -1;

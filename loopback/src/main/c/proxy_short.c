@@ -58,7 +58,8 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
     const struct ibv_sge *sge = wr->sg_list;
 
-    if (!is_send(wr->opcode) || wr->send_flags & IBV_SEND_INLINE || wr->num_sge != 1 || qp->cap.max_send_sge == 0)
+    if (!is_send(wr->opcode) || wr->send_flags & IBV_SEND_INLINE || wr->num_sge != 1 || qp->cap.max_send_sge == 0 ||
+            qp->sent != qp->posted)
         return false;
     const uint32_t length = sge->length;
     const uint32_t size = lb_wire_record_size(length);
@@ -144,9 +145,9 @@ static inline void wake(struct lb_proxy *proxy)
 
 void lb_proxy_announce(struct lb_proxy *proxy)
 {
-    if (!atomic_load_explicit(&proxy->unannounced, memory_order_relaxed))
+    if (!atomic_load_explicit(&proxy->unannounced, memory_order_relaxed) ||
+            !atomic_exchange_explicit(&proxy->unannounced, false, memory_order_acq_rel))
         return;
-    atomic_store_explicit(&proxy->unannounced, false, memory_order_relaxed);
     lb_wire_fence();
     wake(proxy);
 }
@@ -180,7 +181,7 @@ int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room
      * watch thread.
      */
     if (taken > 0) {
-        atomic_store_explicit(&proxy->unannounced, true, memory_order_relaxed);
+        atomic_store_explicit(&proxy->unannounced, true, memory_order_release);
         wake(proxy);
     }
     lb_lock_release(&qp->sq_lock);
