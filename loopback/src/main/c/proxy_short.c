@@ -178,12 +178,14 @@ int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room
     }
     /*
      * Without a fence, which the next poll makes if it finds nothing: an end that falls asleep just now is woken then, or by the
-     * watch thread.
+     * watch thread, which looks after an end that is awake.
      */
     if (taken > 0) {
         atomic_store_explicit(&proxy->unannounced, true, memory_order_release);
         wake(proxy);
     }
     lb_lock_release(&qp->sq_lock);
+    if (taken > 0 && __builtin_expect(atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
+        lb_proxy_announce(proxy);
     return taken;
 }
