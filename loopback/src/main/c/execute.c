@@ -32,8 +32,17 @@ static inline enum lb_outcome gather(struct lb_qp *qp, char *to, const struct lb
     return LB_DONE;
 }
 
+/* A proxy's request has one element: a place in the segment. */
+static __attribute__((noinline)) enum lb_outcome scatter_for_proxy(struct lb_qp *qp, const struct lb_segments *to, char *from)
+{
+    qp->proxy->copy(qp, to->at[0].host, from, to->at[0].length);
+    return LB_DONE;
+}
+
 static inline enum lb_outcome scatter(struct lb_qp *qp, const struct lb_segments *to, char *from)
 {
+    if (__builtin_expect(qp->proxy != NULL, 0))
+        return scatter_for_proxy(qp, to, from);
     if (__builtin_expect(to->total > LB_SHORT_COPY, 0))
         return copy_long(qp, to, from, false);
     for (int i = 0; i < to->count; i++) {

@@ -441,6 +441,7 @@ static const struct lb_proxy_operations operations = {
     .settle = lb_proxy_settle,
     .next = lb_proxy_next,
     .completed = lb_proxy_completed,
+    .copy = lb_proxy_copy,
     .is_polled = is_polled,
     .attach = attach,
     .detach = detach,

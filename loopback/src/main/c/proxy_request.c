@@ -51,8 +51,8 @@ static bool is_send(unsigned int opcode)
     return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
 }
 
-/* Copies between the bytes from `offset` on of the elements and one piece of memory. */
-static void copy_piece(const struct lb_segments *elements, uint64_t offset, char *piece, uint32_t length, bool to_elements)
+/* Copies between the bytes from `offset` on of the elements and one piece of memory: to the piece, if it has a stream. */
+static void copy_piece(const struct lb_segments *elements, uint64_t offset, char *piece, uint32_t length, struct lb_stream *stream)
 {
     for (int i = 0; i < elements->count && length > 0; i++) {
         if (offset >= elements->at[i].length) {
@@ -63,7 +63,10 @@ static void copy_piece(const struct lb_segments *elements, uint64_t offset, char
         const uint32_t rest = elements->at[i].length - (uint32_t)offset;
         const uint32_t count = rest < length ? rest : length;
 
-        lb_copy_bytes(to_elements ? host : piece, to_elements ? piece : host, count);
+        if (stream != NULL)
+            lb_stream_copy(stream, piece, host, count);
+        else
+            lb_copy_bytes(host, piece, count);
         piece += count;
         length -= count;
         offset = 0;
@@ -118,7 +121,7 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
         describe(&record, qp, wr, part < left);
         record.length = is_fetching_atomic(wr->opcode) ? 0 : part;
         if (!takes)
-            copy_piece(&local, qp->sent_bytes, payload, part, false);
+            copy_piece(&local, qp->sent_bytes, payload, part, &proxy->requests_out.stream);
         if (part == left)
             lb_proxy_await(proxy, qp, wr);
         lb_wire_publish(&proxy->requests_out, &record, takes ? 0 : part);
@@ -242,7 +245,7 @@ static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *
         lb_send_fail_oldest(qp, &failure, aftermath);
         return false;
     }
-    copy_piece(&local, response->offset, payload, response->length, true);
+    copy_piece(&local, response->offset, payload, response->length, NULL);
     lb_segments_release(&local);
     return true;
 }
@@ -447,6 +450,11 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
 void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc)
 {
     end_request(lb_proxy_of(qp), wc->status, wc->status == IBV_WC_SUCCESS ? 0 : wc->vendor_err);
+}
+
+void lb_proxy_copy(struct lb_qp *qp, char *to, const char *from, size_t length)
+{
+    lb_stream_copy(&lb_proxy_of(qp)->responses_out.stream, to, from, length);
 }
 
 /* Puts the request into the send ring: its memory is in the segment. */

@@ -78,6 +78,7 @@ void lb_proxy_send(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermat
 bool lb_proxy_post(struct lb_qp *qp, struct lb_qp *connected, const struct ibv_send_wr *wr); /* proxy_short.c */
 bool lb_proxy_next(struct lb_qp *qp);
 void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc);
+void lb_proxy_copy(struct lb_qp *qp, char *to, const char *from, size_t length);
 
 /*
  * proxy_short.c. A poll of the completion queue of the connected queue pair's receives, which is found empty: executes the short

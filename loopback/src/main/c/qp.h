@@ -79,6 +79,8 @@ struct lb_proxy_operations {
     bool (*next)(struct lb_qp *proxy);
     /* The proxy's sq_lock held. The oldest request of its send ring has ended. */
     void (*completed)(struct lb_qp *proxy, const struct ibv_wc *wc);
+    /* The proxy's sq_lock held. Copies the bytes that the request in execution reads to where its elements are. */
+    void (*copy)(struct lb_qp *proxy, char *to, const char *from, size_t length);
     /* Whether a thread polls for it: the requests that exceed the budget of a poll wait for the next one. */
     bool (*is_polled)(struct lb_qp *proxy);
     /* No lock held. A queue pair is connected to it; is no more. */

@@ -24,6 +24,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "stream.h"
+
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
 #define LB_WIRE_VERSION 3u
 
@@ -98,6 +100,7 @@ struct lb_wire_producer {
     uint64_t produced;
     uint64_t consumed_seen;
     bool broken;
+    struct lb_stream stream; /* copies of payload into the ring */
 };
 
 struct lb_wire_consumer {

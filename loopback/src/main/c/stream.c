@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.c: copies around the cache and through it, and the choice between them. */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "stream.h"
+#include "timer.h"
+
+/* One copy of so many is measured, and one of TRIAL goes the other way; among the first, each whose number is a power of two. */
+#define MEASURED 8u
+#define TRIAL 512u
+
+#if defined(__x86_64__)
+
+#define LINE 64u
+
+/* Bytes before the first whole line of the target. */
+static size_t to_line(const char *to)
+{
+    return (LINE - (uintptr_t)to % LINE) % LINE;
+}
+
+/* So many whole lines, to the beginning of one. */
+__attribute__((target("avx512f")))
+static void stream_wide(char *to, const char *from, size_t lines)
+{
+    for (; lines > 0; lines--, to += LINE, from += LINE)
+        _mm512_stream_si512((__m512i *)(void *)to, _mm512_loadu_si512(from));
+}
+
+static void stream(char *to, const char *from, size_t lines)
+{
+    for (; lines > 0; lines--, to += LINE, from += LINE) {
+        const __m128i *source = (const __m128i *)(const void *)from;
+        __m128i *target = (__m128i *)(void *)to;
+        const __m128i first = _mm_loadu_si128(source);
+        const __m128i second = _mm_loadu_si128(source + 1);
+        const __m128i third = _mm_loadu_si128(source + 2);
+        const __m128i fourth = _mm_loadu_si128(source + 3);
+
+        _mm_stream_si128(target, first);
+        _mm_stream_si128(target + 1, second);
+        _mm_stream_si128(target + 2, third);
+        _mm_stream_si128(target + 3, fourth);
+    }
+}
+
+static void copy_around(char *to, const char *from, size_t length)
+{
+    const size_t head = to_line(to);
+    const size_t lines = (length - head) / LINE;
+    const size_t streamed = lines * LINE;
+
+    memcpy(to, from, head);
+    if (__builtin_cpu_supports("avx512f"))
+        stream_wide(to + head, from + head, lines);
+    else
+        stream(to + head, from + head, lines);
+    memcpy(to + head + streamed, from + head + streamed, length - head - streamed);
+    _mm_sfence(); /* other stores do not wait for these */
+}
+
+static const bool can_go_around = true;
+
+#else /* no such stores that C programs can use */
+
+static void copy_around(char *to, const char *from, size_t length)
+{
+    memcpy(to, from, length);
+}
+
+static const bool can_go_around = false;
+
+#endif
+
+static bool is_trial(uint32_t copy)
+{
+    return copy % TRIAL == 0 || (copy < TRIAL && (copy & (copy - 1)) == 0);
+}
+
+enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
+{
+    const uint32_t copy = stream->copies++;
+    /* Memory is the slower way for the reader: it has to be clearly cheaper here. */
+    const enum lb_stream_way better = stream->cost[LB_STREAM_AROUND] != 0 &&
+        stream->cost[LB_STREAM_AROUND] < stream->cost[LB_STREAM_CACHED] / 4 * 3 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+
+    *measured = can_go_around && (copy % MEASURED == 0 || is_trial(copy));
+    if (!can_go_around || !is_trial(copy))
+        return better;
+    return better == LB_STREAM_CACHED && copy != 0 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+}
+
+/*
+ * A copy that takes longer than it should was interrupted, or its pages were not there yet: lower values count at once, higher ones
+ * when they have come several times.
+ */
+void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length)
+{
+    const uint64_t sample = ns * 1024 / length + 1;
+    uint32_t *cost = &stream->cost[way];
+
+    if (*cost == 0 || sample < *cost)
+        *cost = sample < UINT32_MAX / 2 ? (uint32_t)sample : UINT32_MAX / 2;
+    else
+        *cost += (uint32_t)((sample - *cost < *cost ? sample - *cost : *cost) / 4);
+}
+
+void lb_stream_copy_long(struct lb_stream *stream, char *to, const char *from, size_t length)
+{
+    bool measured;
+    const enum lb_stream_way way = lb_stream_choose(stream, &measured);
+    const uint64_t begun_ns = measured ? lb_now_ns() : 0;
+
+    if (way == LB_STREAM_AROUND)
+        copy_around(to, from, length);
+    else
+        memcpy(to, from, length);
+    if (measured)
+        lb_stream_learn(stream, way, lb_now_ns() - begun_ns, length);
+}
