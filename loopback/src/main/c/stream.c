@@ -82,9 +82,9 @@ static bool is_trial(uint32_t copy)
 enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
 {
     const uint32_t copy = stream->copies++;
-    /* Memory is the slower way for the reader: it has to be clearly cheaper here. */
+    /* The reader takes longer from memory than from a cache that both ends share: so it has to be clearly cheaper here. */
     const enum lb_stream_way better = stream->cost[LB_STREAM_AROUND] != 0 &&
-        stream->cost[LB_STREAM_AROUND] < stream->cost[LB_STREAM_CACHED] / 4 * 3 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+        stream->cost[LB_STREAM_AROUND] < stream->cost[LB_STREAM_CACHED] / 2 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
 
     *measured = can_go_around && (copy % MEASURED == 0 || is_trial(copy));
     if (!can_go_around || !is_trial(copy))
@@ -98,13 +98,14 @@ enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
  */
 void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length)
 {
-    const uint64_t sample = ns * 1024 / length + 1;
+    const uint64_t each = ns * 1024 / length + 1;
+    const uint32_t sample = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
     uint32_t *cost = &stream->cost[way];
 
     if (*cost == 0 || sample < *cost)
-        *cost = sample < UINT32_MAX / 2 ? (uint32_t)sample : UINT32_MAX / 2;
+        *cost = sample;
     else
-        *cost += (uint32_t)((sample - *cost < *cost ? sample - *cost : *cost) / 4);
+        *cost += (sample - *cost < *cost ? sample - *cost : *cost) / 4;
 }
 
 void lb_stream_copy_long(struct lb_stream *stream, char *to, const char *from, size_t length)

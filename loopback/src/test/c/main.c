@@ -128,6 +128,7 @@ int main(int argc, char **argv)
     count += run_list(bound_tests, filter);
     count += run_list(thread_tests, filter);
     count += run_list(synthetic_tests, filter);
+    count += run_list(stream_tests, filter);
     count += run_list(proxy_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);

@@ -50,6 +50,7 @@ extern const struct test bound_tests[];
 extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test proxy_tests[];
+extern const struct test stream_tests[];
 extern const struct test speed_tests[];
 
 /* test_process.c, test_kill.c: this program as the other process of a test. */

@@ -14,7 +14,7 @@
 #define GUARD 64u
 #define ELEMENTS 6
 
-static const uint32_t limits[] = {0, 8, 64, LB_WIRE_CHUNK, 2 * LB_WIRE_CHUNK, LB_WIRE_RING / 2, LB_WIRE_RING, 2 * LB_WIRE_RING,
+static const uint32_t limits[] = {0, 8, 64, LB_STREAM_MIN, LB_WIRE_CHUNK, 2 * LB_WIRE_CHUNK, LB_WIRE_RING / 2, LB_WIRE_RING, 2 * LB_WIRE_RING,
     ROOM - 2 * GUARD - 1};
 
 /* Memory of one side, which the other side may write and read. */

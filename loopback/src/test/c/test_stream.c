@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_stream.c: copies into a ring around the cache or through it, and the choice of the cheaper way. */
+#include "stream.c" /* which the library does not export */
+
+#include "test.h"
+
+#define COPIES 100000u
+#define SLOW 400u
+#define FAST 100u
+#define ROOM (3 * LB_STREAM_MIN)
+
+/* Makes so many copies that take these times, without a copy; returns how many of them went around the cache. */
+static uint32_t copy(struct lb_stream *stream, uint32_t copies, uint32_t cached_ns, uint32_t around_ns)
+{
+    uint32_t around = 0;
+
+    for (uint32_t i = 0; i < copies; i++) {
+        bool measured;
+        const enum lb_stream_way way = lb_stream_choose(stream, &measured);
+
+        if (measured)
+            lb_stream_learn(stream, way, way == LB_STREAM_AROUND ? around_ns : cached_ns, 1024);
+        if (way == LB_STREAM_AROUND)
+            around++;
+    }
+    return around;
+}
+
+/* Apart from trials, one in 512 and some at the beginning. */
+static void should_go_the_cheaper_way(void)
+{
+    struct lb_stream stream = {0};
+    const uint32_t trials = COPIES / TRIAL + 10;
+
+    CHECK(copy(&stream, COPIES, FAST, SLOW) <= trials);
+    stream = (struct lb_stream){0};
+    CHECK(copy(&stream, COPIES, SLOW, SLOW * 2 / 3) <= trials);
+    stream = (struct lb_stream){0};
+    CHECK(copy(&stream, COPIES, SLOW, FAST) >= (can_go_around ? COPIES - trials : 0));
+}
+
+/* As when the scheduler puts an end on another processor. */
+static void should_change_the_way_when_the_other_becomes_cheaper(void)
+{
+    struct lb_stream stream = {0};
+    const uint32_t late = 20 * TRIAL;
+
+    if (!can_go_around)
+        return;
+    (void)copy(&stream, COPIES, FAST, SLOW);
+    CHECK(copy(&stream, COPIES, SLOW, FAST) >= COPIES - late);
+    CHECK(copy(&stream, COPIES, FAST, SLOW) <= late);
+}
+
+static void should_not_change_the_way_for_one_copy_that_is_interrupted(void)
+{
+    struct lb_stream stream = {0};
+
+    if (!can_go_around)
+        return;
+    for (int i = 0; i < 10; i++) {
+        CHECK(copy(&stream, COPIES, SLOW, FAST) >= COPIES - COPIES / TRIAL - 20);
+        lb_stream_learn(&stream, LB_STREAM_AROUND, UINT64_C(1) << 40, LB_STREAM_MIN);
+        lb_stream_learn(&stream, LB_STREAM_CACHED, UINT64_C(1) << 40, LB_STREAM_MIN);
+    }
+}
+
+static void check_bytes(const char *to, const char *from, size_t at, size_t offset, size_t length)
+{
+    for (size_t i = 0; i < ROOM; i++)
+        CHECK_EQ(to[i], i >= at && i < at + length ? from[i - at + offset] : 0);
+}
+
+/* And no other. */
+static void should_copy_each_byte_around_the_cache(void)
+{
+    static _Alignas(64) char from[ROOM];
+    static _Alignas(64) char to[ROOM];
+
+    for (size_t i = 0; i < ROOM; i++)
+        from[i] = (char)(i * 7 + i / 256 + 1);
+    for (size_t at = 0; at < 70; at += 3) {
+        for (size_t length = LB_STREAM_MIN; length < LB_STREAM_MIN + 130; length += 13) {
+            memset(to, 0, sizeof(to));
+            copy_around(to + at, from + length % 64, length);
+            check_bytes(to, from, at, length % 64, length);
+        }
+    }
+}
+
+#if defined(__x86_64__)
+/* Processors without wide registers go this way. */
+static void should_copy_each_line_in_four_pieces(void)
+{
+    static _Alignas(64) char from[ROOM];
+    static _Alignas(64) char to[ROOM];
+
+    for (size_t i = 0; i < ROOM; i++)
+        from[i] = (char)(i * 5 + i / 256 + 1);
+    stream(to, from + 1, LB_STREAM_MIN / LINE);
+    _mm_sfence();
+    check_bytes(to, from, 0, 1, LB_STREAM_MIN);
+}
+#endif
+
+const struct test stream_tests[] = {
+    {"long copies to another process go the cheaper way", should_go_the_cheaper_way},
+    {"long copies to another process change their way when the other becomes cheaper",
+        should_change_the_way_when_the_other_becomes_cheaper},
+    {"long copies to another process keep their way when one is interrupted",
+        should_not_change_the_way_for_one_copy_that_is_interrupted},
+    {"a copy around the cache has each byte, and changes no other", should_copy_each_byte_around_the_cache},
+#if defined(__x86_64__)
+    {"a copy around the cache without wide registers has each byte", should_copy_each_line_in_four_pieces},
+#endif
+    {NULL, NULL},
+};
