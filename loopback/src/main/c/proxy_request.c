@@ -51,6 +51,15 @@ static bool is_send(unsigned int opcode)
     return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
 }
 
+/* Copies payload into a ring. */
+static inline void copy_to_ring(struct lb_stream *stream, char *to, const char *from, size_t length)
+{
+    if (length < LB_STREAM_MIN)
+        lb_copy_bytes(to, from, length);
+    else
+        lb_stream_copy(stream, to, from, length);
+}
+
 /* Copies between the bytes from `offset` on of the elements and one piece of memory: to the piece, if it has a stream. */
 static void copy_piece(const struct lb_segments *elements, uint64_t offset, char *piece, uint32_t length, struct lb_stream *stream)
 {
@@ -64,7 +73,7 @@ static void copy_piece(const struct lb_segments *elements, uint64_t offset, char
         const uint32_t count = rest < length ? rest : length;
 
         if (stream != NULL)
-            lb_stream_copy(stream, piece, host, count);
+            copy_to_ring(stream, piece, host, count);
         else
             lb_copy_bytes(host, piece, count);
         piece += count;
@@ -454,7 +463,7 @@ void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc)
 
 void lb_proxy_copy(struct lb_qp *qp, char *to, const char *from, size_t length)
 {
-    lb_stream_copy(&lb_proxy_of(qp)->responses_out.stream, to, from, length);
+    copy_to_ring(&lb_proxy_of(qp)->responses_out.stream, to, from, length);
 }
 
 /* Puts the request into the send ring: its memory is in the segment. */

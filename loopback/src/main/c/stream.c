@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c: copies around the cache and through it, and the choice between them. */
+#include <string.h>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -108,7 +110,7 @@ void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t 
         *cost += (sample - *cost < *cost ? sample - *cost : *cost) / 4;
 }
 
-void lb_stream_copy_long(struct lb_stream *stream, char *to, const char *from, size_t length)
+void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length)
 {
     bool measured;
     const enum lb_stream_way way = lb_stream_choose(stream, &measured);

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Shorter copies go through the cache: the end of stores around it takes as long as they do. */
 #define LB_STREAM_MIN 4096u
@@ -36,14 +35,6 @@ enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured);
 void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length);
 
 /* Copies at least LB_STREAM_MIN bytes. Stores that follow are visible behind the bytes, whichever way they have gone. */
-void lb_stream_copy_long(struct lb_stream *stream, char *to, const char *from, size_t length);
-
-static inline void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length)
-{
-    if (length < LB_STREAM_MIN)
-        memcpy(to, from, length);
-    else
-        lb_stream_copy_long(stream, to, from, length);
-}
+void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length);
 
 #endif
