@@ -20,6 +20,7 @@ import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.internal.verbs.PollTable;
 import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
@@ -130,7 +131,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         public int pollUncounted(final long wcAddress, final int maxEntries) {
             final long cq = enterLeased();
             if (cq == 0) {
-                return pollUnleased(wcAddress, maxEntries);
+                return pollAndLease(wcAddress, maxEntries);
             }
             final int result = Librpma.COMPLETION.rpma_cq_get_wc(turn(), cq, maxEntries, wcAddress, countAddress);
             leave();
@@ -145,8 +146,19 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             revoke();
         }
 
+        @Override
+        public PollTable newTable() {
+            return new RpmaPollTable();
+        }
+
+        @Override
+        public void moveTo(final PollTable table, final int place) {
+            takePlace(table instanceof final RpmaPollTable mine ? mine : null, place);
+        }
+
+        @Override
         @HotCall
-        private int pollUnleased(final long wcAddress, final int maxEntries) {
+        public int pollAndLease(final long wcAddress, final int maxEntries) {
             final HotMark mark = calls.enter();
             try {
                 calls.lease(this);
@@ -324,7 +336,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
     }
 
     /** Clears the message of librpma for a result that is returned as a value. */
-    private static int failed(final int result) {
+    static int failed(final int result) {
         if (result != RpmaError.NO_COMPLETION && result != RpmaError.SUCCESS) {
             LogSink.clearError();
         }

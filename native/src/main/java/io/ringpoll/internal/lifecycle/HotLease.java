@@ -30,6 +30,9 @@ public abstract class HotLease {
     private HotMark mark = HotMark.NOBODY;
     @SuppressWarnings("unused")
     private long address;
+    /** Contains the address as well; null if none does. */
+    private LeaseTable table;
+    private int place;
 
     /**
      * Creates one without an address.
@@ -74,16 +77,36 @@ public abstract class HotLease {
         mark.leave();
     }
 
+    /**
+     * Moves the lease to a place of a table, which contains the address from the next grant on; by the owner, outside of calls.
+     *
+     * @param to       the table; null to be in none
+     * @param newPlace the place, which no other lease has any more
+     */
+    protected final void takePlace(final LeaseTable to, final int newPlace) {
+        // Also at the former place.
+        revoke();
+        table = to;
+        place = newPlace;
+    }
+
     /** Grants the address to the thread of a mark, which calls this within a call of its own. */
     final long grant(final HotMark owner) {
         final long granted = leasable();
         mark = owner;
         ADDRESS.setVolatile(this, granted);
+        if (table != null) {
+            table.grant(place, granted, owner);
+        }
         return granted;
     }
 
     /** Takes the address away; any thread may. A call may still be under way. */
     protected final void revoke() {
         ADDRESS.setVolatile(this, 0L);
+        final LeaseTable present = table;
+        if (present != null) {
+            present.revoke(place);
+        }
     }
 }

@@ -25,6 +25,35 @@ public interface CountedQueue {
     int pollUncounted(long wcAddress, int maxEntries);
 
     /**
+     * As {@link #pollUncounted}, for a queue without an address at its place of a {@link PollTable}, which may get one.
+     *
+     * @param wcAddress  as there
+     * @param maxEntries as there
+     * @return as there
+     */
+    default int pollAndLease(final long wcAddress, final int maxEntries) {
+        return pollUncounted(wcAddress, maxEntries);
+    }
+
+    /**
+     * Creates a table for queues of this class.
+     *
+     * @return without places; null if there is none for this class
+     */
+    default PollTable newTable() {
+        return null;
+    }
+
+    /**
+     * Moves to a place of a table, and leaves the former one. The first poll after that is {@link #pollAndLease}.
+     *
+     * @param table of any class: it is of no use to queues of others than {@link #newTable()}; null to be in none
+     * @param place that no other queue has any more
+     */
+    default void moveTo(final PollTable table, final int place) {
+    }
+
+    /**
      * Sets where the timestamps of completions go; before the first poll.
      *
      * @param recordsAddress    of the array of records of which each poll fills a part

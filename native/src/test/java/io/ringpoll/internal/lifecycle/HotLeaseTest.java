@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.testing.OtherThread;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -147,6 +148,92 @@ class HotLeaseTest {
     }
 
     @Test
+    void shouldHaveItsAddressInATableToo() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        final Table table = new Table(2);
+        leased.takePlace(table, 1);
+        assertEquals(0, table.call(1));
+        grant(leased);
+        assertEquals(ADDRESS, table.call(1));
+        assertEquals(0, table.call(0));
+        final int before = HotMark.ofCurrentThread().word();
+        table.call(1);
+        assertEquals(before + 1, HotMark.ofCurrentThread().word());
+    }
+
+    @Test
+    void shouldEndInATableWhenAnotherThreadCallsOrWaitsForQuiescence() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        final Table table = new Table(1);
+        leased.takePlace(table, 0);
+        grant(leased);
+        OtherThread.run(() -> HotCaller.call(calls, mark -> mark)).result();
+        assertEquals(0, table.call(0));
+        grant(leased);
+        assertEquals(ADDRESS, table.call(0));
+        OtherThread.run(() -> {
+            HotCalls.awaitQuiescence();
+            return null;
+        }).result();
+        assertEquals(0, table.call(0));
+    }
+
+    @Test
+    void shouldEndWhenItIsMovedAndAtItsFormerPlaceAsWell() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        final Table table = new Table(2);
+        leased.takePlace(table, 0);
+        grant(leased);
+        leased.takePlace(table, 1);
+        assertEquals(List.of(0L, 0L, 0L), List.of(leased.call(), table.call(0), table.call(1)));
+        grant(leased);
+        assertEquals(List.of(ADDRESS, 0L, ADDRESS), List.of(leased.call(), table.call(0), table.call(1)));
+        leased.takePlace(null, 0);
+        grant(leased);
+        assertEquals(List.of(ADDRESS, 0L, 0L), List.of(leased.call(), table.call(0), table.call(1)));
+    }
+
+    @Test
+    void shouldBeGrantedAgainInATableThatHasGrown() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        final Table table = new Table(1);
+        leased.takePlace(table, 0);
+        grant(leased);
+        table.resize(2);
+        leased.takePlace(table, 0);
+        assertEquals(0, table.call(0));
+        grant(leased);
+        assertEquals(ADDRESS, table.call(0));
+    }
+
+    @Test
+    void shouldBeWaitedForDuringACallByATable() throws InterruptedException {
+        final CountDownLatch inside = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        final OtherThread<Void> caller = OtherThread.run(() -> {
+            final Leased leased = new Leased(() -> ADDRESS);
+            final Table table = new Table(1);
+            leased.takePlace(table, 0);
+            grant(leased);
+            table.call(0, () -> {
+                inside.countDown();
+                assertEquals(true, goOn.await(30, TimeUnit.SECONDS));
+                count = 1;
+            });
+            return null;
+        });
+        inside.await();
+        final OtherThread<Long> closer = OtherThread.run(() -> {
+            HotCalls.awaitQuiescence();
+            return count;
+        });
+        closer.requireParkedForATime();
+        goOn.countDown();
+        caller.result();
+        assertEquals(1, closer.result());
+    }
+
+    @Test
     void shouldNeverBeUsedByTwoThreadsAtATime() {
         final int callsEach = 200_000;
         final OtherThread<Void> first = OtherThread.run(() -> countCalls(callsEach));
@@ -214,6 +301,29 @@ class HotLeaseTest {
             final long leased = enterLeased();
             if (leased != 0) {
                 lastTurn = turn();
+                body.run();
+                leave();
+            }
+            return leased;
+        }
+    }
+
+    /** Makes calls by place, as a poller does. */
+    private static final class Table extends LeaseTable {
+        Table(final int places) {
+            super(Table.class);
+            resize(places);
+        }
+
+        long call(final int place) throws InterruptedException {
+            return call(place, () -> { });
+        }
+
+        /** Returns the address of the call; 0 if none was made. */
+        @HotCall
+        long call(final int place, final Body body) throws InterruptedException {
+            final long leased = enterLeased(place);
+            if (leased != 0) {
                 body.run();
                 leave();
             }

@@ -1,9 +1,7 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.completion.CompletionBudget;
-import io.ringpoll.completion.IbvWc;
-import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.verbs.PollTable;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.QueueFault;
 import java.util.Objects;
@@ -59,9 +57,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final String roleName;
     private final SlotRing ring;
     private final UnsafeBuffer slab;
-    private final long slabAddress;
-    /** The slab as records. */
-    private final WorkCompletions records;
+    private final SlabPolls polls;
     private final boolean handlesInPlace;
     private final int batchLimit;
     /** Larger rounds are adaptive. */
@@ -116,14 +112,13 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.roleName = Objects.requireNonNull(roleName, "roleName is null");
         this.ring = Objects.requireNonNull(ring, "the ring is null");
         this.slab = ring.slab();
-        this.slabAddress = slab.addressOffset();
-        this.records = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
         this.handlesInPlace = Objects.requireNonNull(handlers, "the handlers are null").runInPlace();
         this.batchLimit = batchLimit;
         this.largestPlainRound = plainRounds ? Integer.MAX_VALUE : LARGE_ROUND;
         this.counters = Objects.requireNonNull(counters, "the counters are null");
         this.tally = new PollTally(counters);
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
+        this.polls = new SlabPolls(slab, errorHandler);
         this.clock = Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(handlers, counters, clock);
         commands.onTaskError(errorHandler);
@@ -405,7 +400,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         try {
             while (slots > 0) {
                 final int offset = ring.claimedOffset();
-                count = pollInto(polled, offset, slots);
+                count = polls.poll(polled, offset, slots);
                 if (count == 0 && ++emptyPolls < emptyPollsOfSingleQueue && round.changes == changes) {
                     continue;
                 }
@@ -439,7 +434,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** Polls every queue once. */
     private int doPlainRound(final int size) {
-        final PolledQueue[] polledQueues = round.queues;
+        final int[] places = round.places;
+        final PollTable table = round.table;
         final int changes = round.changes;
         final int limit = batchLimit;
         int workCount = 0;
@@ -459,11 +455,17 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 }
                 offset = ring.claimedOffset();
             }
-            final PolledQueue polled = polledQueues[position];
-            final int count = pollInto(polled, offset, slots);
+            final int place = places[position];
+            int count = polls.pollAt(table, place, offset, slots);
+            PolledQueue polled = null;
+            if (count == PollTable.NOT_LEASED) {
+                polled = round.byPlace[place];
+                count = polls.pollAndLease(polled, offset, slots);
+            }
             if (count == 0) {
                 tally.onEmptyPolls(1);
             } else {
+                polled = polled == null ? round.byPlace[place] : polled;
                 slots = 0;
                 workCount += publish(polled, offset, count);
             }
@@ -490,7 +492,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * least once and at most 1 + n / {@value RecentQueues#INTERVAL} times, rounded up, each time up to the batch limit.
      */
     private int doAdaptiveRound(final int size) {
-        final PolledQueue[] polledQueues = round.queues;
+        final int[] places = round.places;
+        final PollTable table = round.table;
         final RecentQueues recent = round.recent;
         final int changes = round.changes;
         final int limit = batchLimit;
@@ -513,19 +516,29 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 offset = ring.claimedOffset();
             }
             final boolean isFirst = secondPolls == 0;
-            final PolledQueue polled = isFirst ? polledQueues[position] : recent.next();
-            // A failed queue remains in the round, and among the recent queues, until the end of the duty cycle.
-            final boolean hasFailed = polled.state == QueueState.FAILED;
-            final int count = hasFailed ? 0 : pollInto(polled, offset, slots);
+            final int place = isFirst ? places[position] : recent.next();
+            int count = polls.pollAt(table, place, offset, slots);
+            PolledQueue polled = null;
+            boolean hasFailed = false;
+            if (count == PollTable.NOT_LEASED) {
+                polled = round.byPlace[place];
+                // A failed queue remains in the round, and among the recent queues, until the end of the duty cycle.
+                hasFailed = polled.state == QueueState.FAILED;
+                count = hasFailed ? 0 : polls.pollAndLease(polled, offset, slots);
+            }
             if (count == 0) {
                 tally.onEmptyPolls(hasFailed ? 0 : 1);
                 if (isFirst) {
-                    recent.onEmpty(polled);
+                    recent.onEmpty(place);
                 }
             } else {
+                polled = polled == null ? round.byPlace[place] : polled;
                 slots = 0;
                 workCount += publish(polled, offset, count);
-                recent.onCompletions(polled);
+                // A handler in place may have removed the queue, and a fault is published like a completion.
+                if (polled.state == QueueState.POLLED) {
+                    recent.onCompletions(place);
+                }
             }
             if (endsEarly(changes)) {
                 // Also if no handler runs in place: a removed queue is not polled, and the list may be shorter.
@@ -587,11 +600,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     private void publishBatch(final PolledQueue polled, final int offset, final int count) {
-        final CompletionBudget budget = polled.budget;
-        if (budget != null) {
-            // Before the publication: handlers post again into the capacity that these completions release.
-            budget.onPolledByPoller(records, offset / IbvWc.SIZE_BYTES, count);
-        }
+        // Before the publication: handlers post again into the capacity that these completions release.
+        polls.retire(polled, offset, count);
         ring.publish(count, polled.index);
     }
 
@@ -609,19 +619,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    /** Polls a queue into claimed slots; negative: it has failed, now or, by a report of another thread, before. */
-    private int pollInto(final PolledQueue polled, final int offset, final int slots) {
-        if (polled.faultCode != 0) {
-            return polled.faultCode;
-        }
-        try {
-            return polled.poll(records, slabAddress, offset, slots);
-        } catch (final Throwable thrown) {
-            errorHandler.onError(thrown);
-            return QueueFault.POLL_THREW;
-        }
-    }
-
     /** Work that is not due in every duty cycle. */
     private void doHousekeeping() {
         tally.flush();
@@ -635,7 +632,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (polled.state == QueueState.REMOVED) {
             return 0;
         }
-        polled.faultCode = code;
+        polled.fail(code);
         polled.state = QueueState.FAILED;
         failed = true;
         counters.queueFaults.incrementRelease();

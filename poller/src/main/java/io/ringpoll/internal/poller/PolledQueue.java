@@ -6,6 +6,7 @@ import io.ringpoll.completion.IbvWc;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.internal.verbs.PollTable;
 
 /**
  * A completion queue in a poller's round, with its index and state.
@@ -30,10 +31,6 @@ final class PolledQueue {
     final int eventFd;
     /** Whether an event has been requested and not yet raised. */
     boolean armed;
-    /** Position among the {@link RecentQueues}, {@link RecentQueues#NONE} if absent. */
-    int recentIndex = RecentQueues.NONE;
-    /** Number of rounds, one after another, in which it was empty; counted while it is among the {@link RecentQueues}. */
-    int emptyRounds;
     /** The negative poll result or reported code that removes the queue from the round; 0 if none. */
     int faultCode;
 
@@ -57,6 +54,23 @@ final class PolledQueue {
         return counted != null ? counted.pollUncounted(slabAddress + offset, maxEntries) : pollOfUser(slab, offset, maxEntries);
     }
 
+    /** As {@link #poll}, for a queue without an address at its place of a table. */
+    int pollAndLease(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
+        return counted != null ? counted.pollAndLease(slabAddress + offset, maxEntries) : pollOfUser(slab, offset, maxEntries);
+    }
+
+    /** A table for queues like this one; null if there is none. */
+    PollTable newTable() {
+        return counted == null ? null : counted.newTable();
+    }
+
+    /** Moves the queue to a place of a table; to none if the table is null, or the next poll looks for a fault. */
+    void moveTo(final PollTable table, final int place) {
+        if (counted != null) {
+            counted.moveTo(faultCode == 0 ? table : null, place);
+        }
+    }
+
     /** Polls a queue that may be the user's own: more slots than were claimed must not be published. */
     private int pollOfUser(final WorkCompletions slab, final int offset, final int maxEntries) {
         final int polled = queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
@@ -78,6 +92,8 @@ final class PolledQueue {
     void fail(final int code) {
         if (faultCode == 0) {
             faultCode = code;
+            // Its next poll looks for the fault.
+            moveTo(null, 0);
         }
     }
 }

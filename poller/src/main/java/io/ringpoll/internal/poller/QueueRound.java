@@ -1,6 +1,7 @@
 package io.ringpoll.internal.poller;
 
 import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.internal.verbs.PollTable;
 import java.util.Arrays;
 
 /**
@@ -11,12 +12,21 @@ import java.util.Arrays;
 final class QueueRound {
     private static final int INITIAL_CAPACITY = 16;
 
-    PolledQueue[] queues = new PolledQueue[INITIAL_CAPACITY];
+    PolledQueue[] queues = new PolledQueue[0];
     int size;
     /** Position at which the next round starts: the first queue that was not polled because the ring was full. */
     int first;
+    /**
+     * The place of each queue in the following, by position, then the places that are free. A queue keeps its place when others
+     * leave.
+     */
+    int[] places = new int[0];
+    /** The queues by place. */
+    PolledQueue[] byPlace = new PolledQueue[0];
+    /** Polls the queues by place; null if none of them has been of a class with such polls. */
+    PollTable table;
     /** The queues that a large round polls more often. */
-    final RecentQueues recent = new RecentQueues(INITIAL_CAPACITY);
+    final RecentQueues recent = new RecentQueues();
     /** Number of additions and removals. */
     int changes;
     /** Posts refused by the budgets of queues that have left the round. */
@@ -24,18 +34,53 @@ final class QueueRound {
     /** The event-driven idle strategy; null if the poller has another. */
     EventSleeper sleeper;
 
+    QueueRound() {
+        ensureCapacity(INITIAL_CAPACITY);
+    }
+
+    private void ensureCapacity(final int capacity) {
+        final int before = places.length;
+        queues = Arrays.copyOf(queues, capacity);
+        places = Arrays.copyOf(places, capacity);
+        for (int place = before; place < capacity; place++) {
+            places[place] = place;
+        }
+        byPlace = Arrays.copyOf(byPlace, capacity);
+        recent.ensureCapacity(capacity);
+        resizeTable();
+    }
+
     /** Adds a queue, unless it has been removed meanwhile. */
     void add(final PolledQueue polled) {
         if (polled.state == QueueState.ADDING) {
             polled.state = QueueState.POLLED;
             if (size == queues.length) {
-                queues = Arrays.copyOf(queues, 2 * size);
-                recent.ensureCapacity(queues.length);
+                ensureCapacity(2 * size);
             }
+            putInTable(polled, places[size]);
+            byPlace[places[size]] = polled;
             queues[size++] = polled;
             changes++;
             if (sleeper != null) {
                 sleeper.onAdded(polled);
+            }
+        }
+    }
+
+    private void putInTable(final PolledQueue polled, final int place) {
+        if (table == null) {
+            table = polled.newTable();
+            resizeTable();
+        }
+        polled.moveTo(table, place);
+    }
+
+    /** All queues lease their addresses again. */
+    private void resizeTable() {
+        if (table != null) {
+            table.resize(places.length);
+            for (int i = 0; i < size; i++) {
+                queues[i].moveTo(table, places[i]);
             }
         }
     }
@@ -102,7 +147,10 @@ final class QueueRound {
         if (sleeper != null) {
             sleeper.onRemoved(queues[position]);
         }
-        recent.remove(queues[position]);
+        final int place = places[position];
+        recent.remove(place);
+        byPlace[place] = null;
+        queues[position].moveTo(null, 0);
         final CompletionBudget budget = queues[position].added.budget();
         if (budget != null) {
             refusedBefore += budget.refused();
@@ -110,6 +158,8 @@ final class QueueRound {
         size--;
         System.arraycopy(queues, position + 1, queues, position, size - position);
         queues[size] = null;
+        System.arraycopy(places, position + 1, places, position, size - position);
+        places[size] = place;
         changes++;
         if (position < first) {
             first--;

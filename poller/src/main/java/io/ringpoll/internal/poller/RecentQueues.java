@@ -18,22 +18,27 @@ final class RecentQueues {
     static final int ROUNDS = 256;
 
     /** Index of a queue that is not in this list. */
-    static final int NONE = -1;
+    private static final int NONE = -1;
 
-    private PolledQueue[] queues;
+    /** Places of the queues in the round. */
+    private int[] places = new int[0];
     private int size;
     private int next;
+    /** By place, so that a round of empty queues reads no object of theirs: index in this list, or none. */
+    private int[] indexes = new int[0];
+    /** By place: number of rounds, one after another, in which a queue of this list was empty. */
+    private int[] emptyRounds = new int[0];
     /** First polls before the next group; continues over the ends of the rounds. */
     int firstPollsLeft = INTERVAL;
 
-    RecentQueues(final int capacity) {
-        queues = new PolledQueue[capacity];
-    }
-
     /** Makes room for all queues of a round, so that the duty cycle does not allocate. */
     void ensureCapacity(final int capacity) {
-        if (capacity > queues.length) {
-            queues = Arrays.copyOf(queues, capacity);
+        final int before = indexes.length;
+        if (capacity > before) {
+            places = Arrays.copyOf(places, capacity);
+            indexes = Arrays.copyOf(indexes, capacity);
+            emptyRounds = Arrays.copyOf(emptyRounds, capacity);
+            Arrays.fill(indexes, before, capacity, NONE);
         }
     }
 
@@ -42,39 +47,37 @@ final class RecentQueues {
         return Math.min(POLLS, size);
     }
 
-    /** The next queue in turn; only within a group. */
-    PolledQueue next() {
-        final PolledQueue polled = queues[next];
+    /** The place of the next queue in turn; only within a group. */
+    int next() {
+        final int place = places[next];
         next = next + 1 == size ? 0 : next + 1;
-        return polled;
+        return place;
     }
 
     /** Notes a poll with completions, after their publication. */
-    void onCompletions(final PolledQueue polled) {
-        polled.emptyRounds = 0;
-        // A handler in place may have removed the queue, and a fault is published like a completion.
-        if (polled.recentIndex == NONE && polled.state == QueueState.POLLED) {
-            polled.recentIndex = size;
-            queues[size++] = polled;
+    void onCompletions(final int place) {
+        emptyRounds[place] = 0;
+        if (indexes[place] == NONE) {
+            indexes[place] = size;
+            places[size++] = place;
         }
     }
 
     /** Notes that the first poll of a round was empty. */
-    void onEmpty(final PolledQueue polled) {
-        if (polled.recentIndex != NONE && ++polled.emptyRounds == ROUNDS) {
-            remove(polled);
+    void onEmpty(final int place) {
+        if (indexes[place] != NONE && ++emptyRounds[place] == ROUNDS) {
+            remove(place);
         }
     }
 
     /** Removes a queue, if it is in this list. */
-    void remove(final PolledQueue polled) {
-        final int index = polled.recentIndex;
+    void remove(final int place) {
+        final int index = indexes[place];
         if (index != NONE) {
-            final PolledQueue last = queues[--size];
-            queues[index] = last;
-            last.recentIndex = index;
-            polled.recentIndex = NONE;
-            queues[size] = null;
+            final int last = places[--size];
+            places[index] = last;
+            indexes[last] = index;
+            indexes[place] = NONE;
             if (next >= size) {
                 next = 0;
             }

@@ -5,6 +5,7 @@ import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.internal.verbs.PollTable;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 
@@ -28,6 +29,21 @@ final class RpmaNotifyingQueue implements NotifyingQueue, CountedQueue {
     @Override
     public int pollUncounted(final long wcAddress, final int maxEntries) {
         return counted.pollUncounted(wcAddress, maxEntries);
+    }
+
+    @Override
+    public int pollAndLease(final long wcAddress, final int maxEntries) {
+        return counted.pollAndLease(wcAddress, maxEntries);
+    }
+
+    @Override
+    public PollTable newTable() {
+        return counted.newTable();
+    }
+
+    @Override
+    public void moveTo(final PollTable table, final int place) {
+        counted.moveTo(table, place);
     }
 
     @Override

@@ -1,0 +1,83 @@
+package io.ringpoll.internal.lifecycle;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Leased addresses of many objects side by side, for one thread that makes the same call for each in turn: the call reads 8 bytes
+ * of an array, where a {@link HotLease} is an object for each, anywhere in the heap. A lease keeps its place here up to date.
+ *
+ * <p>A call is {@link #enterLeased}, the call into C unless the address is 0, and {@link #leave()}, in one {@link HotCall}
+ * method. If the address is 0, the call is made by the object itself, which leases again.
+ *
+ * <p>Owned by the one thread that makes the calls, as are the places of the leases. Other threads only take addresses away. They
+ * may do so at a former place of a lease that has been moved meanwhile: a place there only loses its address, and a lease that
+ * is granted after the move is checked again after that ({@link HotCalls#lease}).
+ */
+public abstract class LeaseTable {
+    private static final VarHandle ADDRESS = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private long[] addresses = new long[0];
+    /** The mark of the owner, who has been granted all addresses. */
+    private HotMark mark = HotMark.NOBODY;
+
+    /**
+     * Creates one without places.
+     *
+     * @param caller the class whose {@link HotCall} methods enter it
+     */
+    protected LeaseTable(final Class<?> caller) {
+        HotFrames.register(caller);
+    }
+
+    /**
+     * Makes room for places, without addresses: all leases are to be placed again.
+     *
+     * @param places more than before
+     */
+    public final void resize(final int places) {
+        addresses = new long[places];
+    }
+
+    /**
+     * Begins a call.
+     *
+     * @param place of the object's lease
+     * @return the object's address, valid until {@link #leave()}; 0 if there is none, and then no call has begun
+     */
+    protected final long enterLeased(final int place) {
+        // No read of this call before the last safepoint poll, at which another thread may have searched for its frame.
+        VarHandle.loadLoadFence();
+        assert (long) ADDRESS.getOpaque(addresses, place) == 0 || mark.isOwnedBy(Thread.currentThread()) :
+            "a thread makes calls with the lease of another";
+        return (long) ADDRESS.getOpaque(addresses, place);
+    }
+
+    /**
+     * The turn of the call.
+     *
+     * @return a {@link io.ringpoll.internal.ffm.CallTurn}
+     */
+    protected final int turn() {
+        return mark.turn();
+    }
+
+    /** Ends the call. */
+    protected final void leave() {
+        mark.leave();
+    }
+
+    /** Grants an address to the thread of a mark, which calls this. */
+    final void grant(final int place, final long address, final HotMark owner) {
+        mark = owner;
+        ADDRESS.setVolatile(addresses, place, address);
+    }
+
+    /** Takes an address away; any thread may. */
+    final void revoke(final int place) {
+        final long[] present = addresses;
+        if (place < present.length) {
+            ADDRESS.setVolatile(present, place, 0L);
+        }
+    }
+}

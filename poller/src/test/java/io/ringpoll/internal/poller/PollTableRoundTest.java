@@ -1,0 +1,219 @@
+package io.ringpoll.internal.poller;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.WorkCompletions;
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.PollTable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rounds whose queues are polled by their places in a table; plain ones, and adaptive ones of more than 64 queues. */
+@Timeout(60)
+class PollTableRoundTest {
+    private static final int SLOTS = 1024;
+    private static final int BATCH_LIMIT = 4;
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(50);
+
+    private final ArraySlots slots = new ArraySlots(SLOTS, SLOTS);
+    private final PollerCounterSet counters = new PollerCounterSet(TestCounters.create(), "poller");
+    private final CompletionPoller poller = new CompletionPoller("poller", slots, BATCH_LIMIT, counters);
+    private final List<Tabled> queues = new ArrayList<>();
+    private final Table table = new Table();
+
+    /** A queue that has its place from its first poll on. */
+    private final class Tabled implements CompletionQueue, CountedQueue {
+        private final String name = "queue " + queues.size();
+        private Table in;
+        private int place;
+        private int next;
+        private int polls;
+        private int pollsByTable;
+
+        @Override
+        public int pollUncounted(final long wcAddress, final int maxEntries) {
+            polls++;
+            final int result = next;
+            next = 0;
+            return result;
+        }
+
+        @Override
+        public int pollAndLease(final long wcAddress, final int maxEntries) {
+            if (in != null) {
+                in.leased[place] = this;
+            }
+            return pollUncounted(wcAddress, maxEntries);
+        }
+
+        @Override
+        public PollTable newTable() {
+            return table;
+        }
+
+        @Override
+        public void moveTo(final PollTable to, final int newPlace) {
+            if (in != null && in.leased[place] == this) {
+                in.leased[place] = null;
+            }
+            in = (Table) to;
+            place = newPlace;
+        }
+
+        @Override
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            throw new AssertionError("not polled as a counted queue");
+        }
+
+        @Override
+        public CompletionBudget budget() {
+            return null;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+    }
+
+    /** The table of those queues. */
+    private static final class Table implements PollTable {
+        private Tabled[] leased = new Tabled[0];
+
+        @Override
+        public int poll(final int place, final long wcAddress, final int maxEntries) {
+            final Tabled queue = leased[place];
+            if (queue == null) {
+                return NOT_LEASED;
+            }
+            queue.pollsByTable++;
+            return queue.pollUncounted(wcAddress, maxEntries);
+        }
+
+        @Override
+        public void resize(final int places) {
+            assertTrue(places > leased.length);
+            leased = new Tabled[places];
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 20, 100})
+    void shouldPollByTheTableFromTheSecondRoundOn(final int size) {
+        add(size);
+        for (int round = 0; round < 10; round++) {
+            assertEquals(0, poller.doWork());
+        }
+        queues.forEach(queue -> assertEquals(List.of(10, 9), List.of(queue.polls, queue.pollsByTable), queue.name));
+        poller.onClose();
+        assertEquals(10L * size, counters.emptyPolls());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 100})
+    void shouldPublishCompletionsOfPollsByTheTable(final int size) {
+        add(size);
+        poller.doWork();
+        queues.get(1).next = 3;
+        assertEquals(3, poller.doWork());
+        assertEquals(3, slots.published());
+        assertEquals(0, poller.doWork());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 100})
+    void shouldPublishAFaultOfAPollByTheTableOnce(final int size) {
+        add(size);
+        poller.doWork();
+        final Tabled failing = queues.get(1);
+        // A recent queue of a large round: there would be a second poll.
+        failing.next = 1;
+        poller.doWork();
+        final int before = failing.polls;
+        failing.next = -5;
+        assertEquals(1, poller.doWork());
+        assertEquals(1, counters.queueFaults());
+        assertEquals(before + 1, failing.polls);
+        poller.doWork();
+        assertEquals(before + 1, failing.polls);
+        assertEquals(size - 1, counters.queues.get());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 100})
+    void shouldNotPollAQueueByTheTableAfterTheReportOfAFault(final int size) {
+        add(size);
+        poller.doWork();
+        final Tabled reported = queues.getFirst();
+        final int before = reported.polls;
+        poller.queues().reportFault(reported, -5);
+        assertEquals(1, poller.doWork());
+        assertEquals(before, reported.polls);
+        assertEquals(1, counters.queueFaults());
+    }
+
+    @Test
+    void shouldLetTheOthersKeepTheirPlacesWhenAQueueLeaves() throws TimeoutException {
+        add(16);
+        poller.doWork();
+        final int placeOfLeft = queues.get(3).place;
+        poller.queues().remove(queues.get(3), TIMEOUT_NS);
+        poller.doWork();
+        final Tabled left = queues.remove(3);
+        assertEquals(1, left.polls);
+        queues.forEach(queue -> assertEquals(List.of(2, 1), List.of(queue.polls, queue.pollsByTable), queue.name));
+        add(1);
+        poller.doWork();
+        assertEquals(placeOfLeft, queues.getLast().place);
+        assertPlaces();
+    }
+
+    @Test
+    void shouldGiveEachQueueAPlaceOfItsOwnAfterManyChanges() throws TimeoutException {
+        add(200);
+        poller.doWork();
+        for (int i = 0; i < 300; i++) {
+            poller.queues().remove(queues.remove(i * 7 % queues.size()), TIMEOUT_NS);
+            if (i % 2 == 0) {
+                add(1);
+            }
+            poller.doWork();
+            poller.doWork();
+            assertPlaces();
+        }
+        final List<Integer> before = queues.stream().map(queue -> queue.polls).toList();
+        poller.doWork();
+        for (int i = 0; i < queues.size(); i++) {
+            assertEquals(before.get(i) + 1, queues.get(i).polls);
+        }
+    }
+
+    private void assertPlaces() {
+        final Set<Integer> places = new HashSet<>();
+        for (final Tabled queue : queues) {
+            assertTrue(places.add(queue.place), "two queues have place " + queue.place);
+            assertEquals(queue, table.leased[queue.place]);
+        }
+        assertEquals(queues.size(), Arrays.stream(table.leased).filter(queue -> queue != null).count());
+    }
+
+    private void add(final int number) {
+        for (int i = 0; i < number; i++) {
+            final Tabled queue = new Tabled();
+            queues.add(queue);
+            poller.queues().add(queue);
+        }
+    }
+}
