@@ -25,8 +25,6 @@ final class ConnectionPoller implements CompletionHandler {
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable runTasks = this::runTasks;
-    /** Connection of the next completion; null if that is the first of a batch. */
-    private MessageConnection current;
     private volatile Thread thread;
     private volatile Pipeline pipeline;
 
@@ -47,9 +45,9 @@ final class ConnectionPoller implements CompletionHandler {
 
     @Override
     public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        // A handler that runs to completion gets a batch for each poll, which is that of one queue.
-        final MessageConnection connection = current == null ? (MessageConnection) completion.attachment() : current;
-        current = endOfBatch ? null : connection;
+        // Not kept in a field until the end of the batch: storing a reference executes the garbage collector's barrier, with a
+        // fence where this object and the connection are in different regions of the heap.
+        final MessageConnection connection = (MessageConnection) completion.attachment();
         try {
             connection.onCompletion(completion);
         } finally {
