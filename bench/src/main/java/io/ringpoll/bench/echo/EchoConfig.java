@@ -30,6 +30,8 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
     private static final long SEED = 1;
     private static final int ATTEMPTS = 3;
     private static final int ROUNDS = 4;
+    /** For an interval of a few hundredths where JVMs differ by several. */
+    private static final int FORKS = 20;
 
     /**
      * The settings of a name: how the suite passes them to the tool's JVM.
@@ -41,8 +43,8 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
         return switch (name) {
             case "glance" -> glance();
             case "quick" -> new EchoConfig(SCALES, 1, ROUNDS, 2, 1, 15, 40, SEED);
-            case "usual" -> new EchoConfig(SCALES, 10, ROUNDS, 2, ATTEMPTS, 15, 40, SEED);
-            case "full" -> new EchoConfig(SCALES, 10, ROUNDS, 3, ATTEMPTS, 30, 80, SEED);
+            case "usual" -> new EchoConfig(SCALES, FORKS, ROUNDS, 2, ATTEMPTS, 15, 40, SEED);
+            case "full" -> new EchoConfig(SCALES, FORKS / 2, ROUNDS, 3, ATTEMPTS, 30, 80, SEED);
             default -> throw new IllegalArgumentException(name + " is not glance, quick, usual or full");
         };
     }
@@ -50,6 +52,32 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
     /** One short turn of each contestant with few connections: checks that everything works, without meaningful figures. */
     static EchoConfig glance() {
         return new EchoConfig(List.of(SCALES.getFirst(), new EchoScale(3, 4, 2)), 1, 1, 0, 1, 5, 10, SEED);
+    }
+
+    /**
+     * The numbers of connections that are measured.
+     *
+     * @return in ascending order
+     */
+    public static List<Integer> connections() {
+        return SCALES.stream().map(EchoScale::connections).toList();
+    }
+
+    /**
+     * Reads the settings as the suite passes them.
+     *
+     * @param arguments a name for {@link #named}; numbers of connections may follow in one word, separated by commas
+     * @return the settings
+     */
+    public static EchoConfig of(final List<String> arguments) {
+        final EchoConfig all = named(arguments.getFirst());
+        if (arguments.size() == 1) {
+            return all;
+        }
+        final List<String> chosen = List.of(arguments.get(1).split(","));
+        return new EchoConfig(
+            all.scales.stream().filter(scale -> chosen.contains(Integer.toString(scale.connections()))).toList(), all.forks,
+            all.rounds, all.warmUp, all.attempts, all.leadInMs, all.windowMs, all.seed);
     }
 
     /** Number of turns, without repetitions and warm-up. */

@@ -19,6 +19,9 @@ final class EchoProcess implements AutoCloseable {
     /** More than any command takes, also on a busy machine. */
     private static final long ANSWER_LIMIT_S = 120;
 
+    /** The same heap for all, with its pages in place: they are not assigned during the turns, in another order in each JVM. */
+    private static final List<String> HEAP = List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch");
+
     private final EchoConfig config;
     private final String name;
     private final Process process;
@@ -39,7 +42,7 @@ final class EchoProcess implements AutoCloseable {
         final List<String> words = List.of(EchoMain.class.getName(), subject.name(), Integer.toString(scale.connections()),
             Integer.toString(scale.window()), Integer.toString(scale.inFlight()));
         return new EchoProcess(config, subject.label() + " with " + scale,
-            children.start(new ProcessBuilder(JavaCommand.of(words)).redirectError(Redirect.INHERIT)));
+            children.start(new ProcessBuilder(JavaCommand.of(HEAP, words)).redirectError(Redirect.INHERIT)));
     }
 
     /**

@@ -6,6 +6,8 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
 
 /** The measurement in JVMs of its own: JSON on standard output, a table on the other one. */
 public final class EchoTool {
@@ -15,7 +17,7 @@ public final class EchoTool {
     /**
      * Measures.
      *
-     * @param args the name of the settings, and {@code --json}, which changes nothing
+     * @param args those of {@link EchoConfig#of}, and {@code --json}, which changes nothing
      * @throws InterruptedException if the calling thread is interrupted
      */
     public static void main(final String... args) throws InterruptedException {
@@ -25,7 +27,8 @@ public final class EchoTool {
         log.println(MachineReport.jvmLine());
         int exitCode = 1;
         try {
-            final EchoReport report = new EchoMeasurement(EchoConfig.named(args[0])).run();
+            final List<String> settings = Arrays.stream(args).filter(word -> !word.startsWith("--")).toList();
+            final EchoReport report = new EchoMeasurement(EchoConfig.of(settings)).run();
             report.print(log);
             out.println(report.toJson());
             exitCode = report.faults().isEmpty() ? 0 : 1;

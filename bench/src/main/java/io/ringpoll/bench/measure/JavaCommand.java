@@ -17,8 +17,20 @@ public final class JavaCommand {
      * @return for {@link ProcessBuilder#ProcessBuilder(List)}
      */
     public static List<String> of(final List<String> words) {
+        return of(List.of(), words);
+    }
+
+    /**
+     * Composes the command, with further options.
+     *
+     * @param options of the JVM, after those of this one, which they replace
+     * @param words   a main class and its arguments
+     * @return for {@link ProcessBuilder#ProcessBuilder(List)}
+     */
+    public static List<String> of(final List<String> options, final List<String> words) {
         final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.addAll(words);
         return command;

@@ -31,6 +31,7 @@ import org.openjdk.jmh.runner.RunnerException;
 public final class BenchSuite {
     private final Set<Part> parts;
     private final Effort effort;
+    private final Set<Integer> connections;
     private final Path folder;
     private final List<String> program;
     private final PrintWriter log;
@@ -44,16 +45,18 @@ public final class BenchSuite {
     /**
      * Prepares a run.
      *
-     * @param parts   the measured parts
-     * @param effort  effort of each
-     * @param folder  folder for results, which exists
-     * @param program main class of the measuring tools, and the arguments before the name of a tool; run in separate JVMs
-     * @param log     receives the progress
+     * @param parts       the measured parts
+     * @param effort      effort of each
+     * @param connections numbers of connections of {@link Part#ECHO}; all if empty
+     * @param folder      folder for results, which exists
+     * @param program     main class of the measuring tools, and the arguments before the name of a tool; run in separate JVMs
+     * @param log         receives the progress
      */
-    public BenchSuite(
-        final Set<Part> parts, final Effort effort, final Path folder, final List<String> program, final PrintWriter log) {
+    public BenchSuite(final Set<Part> parts, final Effort effort, final Set<Integer> connections, final Path folder,
+        final List<String> program, final PrintWriter log) {
         this.parts = parts;
         this.effort = effort;
+        this.connections = Set.copyOf(connections);
         this.folder = folder;
         this.program = List.copyOf(program);
         this.log = log;
@@ -71,7 +74,7 @@ public final class BenchSuite {
         Device.choose(DeviceKind.LOOPBACK);
         log.println(MachineReport.line());
         log.println(MachineReport.jvmLine());
-        progress = new Progress(log, RunPlan.of(parts, effort, folder));
+        progress = new Progress(log, RunPlan.of(parts, effort, this::tools));
         progress.begin();
         final JmhRounds rounds = new JmhRounds(effort);
         final List<JsonNode> documents = new ArrayList<>();
@@ -81,7 +84,7 @@ public final class BenchSuite {
             comparisons.addAll(ofPart);
             results.addAll(rounds.measure(ofPart,
                 variant -> advance(part.label() + ": " + variant, effort.expectedNs(variant))));
-            for (final ToolRun tool : part.tools(effort, folder)) {
+            for (final ToolRun tool : tools(part)) {
                 advance(part.label() + ": " + tool.name(), tool.expectedNs());
                 final JsonNode document = tool.run(folder, program);
                 document.path("unmeasured").forEach(line -> log.println("no figure: " + line.asText()));
@@ -104,6 +107,10 @@ public final class BenchSuite {
         if (growth != null && !growth.faults().isEmpty()) {
             throw new IllegalStateException(growth.faults().getFirst());
         }
+    }
+
+    private List<ToolRun> tools(final Part part) {
+        return part == Part.ECHO ? List.of(Part.echo(effort, connections)) : part.tools(effort, folder);
     }
 
     /**

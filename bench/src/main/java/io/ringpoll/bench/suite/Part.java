@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** A part of the suite, selected by its name. */
 public enum Part {
@@ -92,7 +93,7 @@ public enum Part {
         return switch (this) {
             case THROUGHPUT -> throughput(effort);
             case LATENCY -> latency(effort, folder);
-            case ECHO -> List.of(echo(effort));
+            case ECHO -> List.of(echo(effort, Set.of()));
             case PROCESSES -> List.of(processes(effort));
             case INSTRUCTIONS -> InstructionTool.labels().stream().map(label -> instructions(label, effort)).toList();
             default -> List.of();
@@ -148,9 +149,13 @@ public enum Part {
             ProcessesTool.class);
     }
 
-    private static ToolRun echo(final Effort effort) {
-        final String settings = settings(effort);
-        return new ToolRun("echo", "echo", List.of(settings), EchoConfig.named(settings).expectedNs(), EchoTool.class);
+    /** The tool of {@link #ECHO} with some numbers of connections; with all if none is given. */
+    static ToolRun echo(final Effort effort, final Set<Integer> connections) {
+        final List<String> arguments = new ArrayList<>(List.of(settings(effort)));
+        if (!connections.isEmpty()) {
+            arguments.add(connections.stream().sorted().map(String::valueOf).collect(Collectors.joining(",")));
+        }
+        return new ToolRun("echo", "echo", arguments, EchoConfig.of(arguments).expectedNs(), EchoTool.class);
     }
 
     private static ToolRun instructions(final String label, final Effort effort) {

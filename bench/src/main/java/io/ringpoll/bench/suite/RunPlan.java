@@ -1,9 +1,10 @@
 package io.ringpoll.bench.suite;
 
 import io.ringpoll.bench.growth.GrowthConfig;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * The size of a run.
@@ -12,8 +13,12 @@ import java.util.Set;
  * @param expectedNs total time on an idle machine, nanoseconds
  */
 record RunPlan(int steps, long expectedNs) {
-    /** The plan of the given parts. */
-    static RunPlan of(final Set<Part> parts, final Effort effort, final Path folder) {
+    /**
+     * The plan of the given parts.
+     *
+     * @param tools returns the tools of a part
+     */
+    static RunPlan of(final Set<Part> parts, final Effort effort, final Function<Part, List<ToolRun>> tools) {
         int steps = 0;
         long expectedNs = 0;
         for (final Part part : parts) {
@@ -21,7 +26,7 @@ record RunPlan(int steps, long expectedNs) {
                 steps += effort.rounds();
                 expectedNs += effort.rounds() * effort.expectedNs(variant);
             }
-            for (final ToolRun tool : part.tools(effort, folder)) {
+            for (final ToolRun tool : tools.apply(part)) {
                 steps++;
                 expectedNs += tool.expectedNs();
             }

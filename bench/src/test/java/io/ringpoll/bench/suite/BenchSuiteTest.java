@@ -108,13 +108,27 @@ class BenchSuiteTest {
 
     @Test
     void shouldPlanFiveQuartersOfAnHourForAllPartsAndSixMinutesForTheQuickRun() {
-        final RunPlan full = RunPlan.of(Part.unnamed(Effort.FULL), Effort.FULL, folder);
-        final RunPlan quick = RunPlan.of(Part.unnamed(Effort.QUICK), Effort.QUICK, folder);
+        final RunPlan full = plan(Part.unnamed(Effort.FULL), Effort.FULL);
+        final RunPlan quick = plan(Part.unnamed(Effort.QUICK), Effort.QUICK);
         assertTrue(full.expectedNs() < TimeUnit.MINUTES.toNanos(75), full.toString());
         assertTrue(quick.expectedNs() < TimeUnit.MINUTES.toNanos(6), quick.toString());
         assertTrue(full.steps() > 3 * quick.steps(), full + " " + quick);
-        final RunPlan echo = RunPlan.of(EnumSet.of(Part.ECHO), Effort.USUAL, folder);
-        assertTrue(echo.expectedNs() < TimeUnit.MINUTES.toNanos(4), echo.toString());
+        final RunPlan echo = plan(EnumSet.of(Part.ECHO), Effort.USUAL);
+        assertTrue(echo.expectedNs() < TimeUnit.MINUTES.toNanos(8), echo.toString());
+    }
+
+    private RunPlan plan(final Set<Part> parts, final Effort effort) {
+        return RunPlan.of(parts, effort, part -> part.tools(effort, folder));
+    }
+
+    @Test
+    void shouldMeasureTheChosenNumbersOfConnections() {
+        assertEquals(List.of(1, 20, 1000), EchoConfig.connections());
+        final ToolRun some = Part.echo(Effort.USUAL, Set.of(1000, 20));
+        assertEquals(List.of("usual", "20,1000"), some.arguments());
+        final long all = Part.echo(Effort.USUAL, Set.of()).expectedNs();
+        assertEquals(2 * all / 3, some.expectedNs(), all / 30);
+        assertEquals(List.of("usual"), Part.echo(Effort.USUAL, Set.of()).arguments());
     }
 
     @Test
@@ -133,8 +147,8 @@ class BenchSuiteTest {
     void shouldMeasureGrowthIfItIsNamedOrEverythingIsMeasured() {
         assertFalse(Part.unnamed(Effort.QUICK).contains(Part.GROWTH));
         assertEquals(EnumSet.complementOf(EnumSet.of(Part.INSTRUCTIONS)), Part.unnamed(Effort.FULL));
-        final RunPlan usual = RunPlan.of(EnumSet.of(Part.GROWTH), Effort.USUAL, folder);
-        final RunPlan quick = RunPlan.of(EnumSet.of(Part.GROWTH), Effort.QUICK, folder);
+        final RunPlan usual = plan(EnumSet.of(Part.GROWTH), Effort.USUAL);
+        final RunPlan quick = plan(EnumSet.of(Part.GROWTH), Effort.QUICK);
         assertEquals(1, usual.steps());
         assertTrue(usual.expectedNs() > 5 * quick.expectedNs(), usual + " " + quick);
     }

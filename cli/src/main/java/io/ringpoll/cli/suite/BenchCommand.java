@@ -1,5 +1,6 @@
 package io.ringpoll.cli.suite;
 
+import io.ringpoll.bench.echo.EchoConfig;
 import io.ringpoll.bench.suite.BenchSuite;
 import io.ringpoll.bench.suite.Effort;
 import io.ringpoll.bench.suite.Part;
@@ -56,6 +57,10 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
             + "instructions by part of the program; only if it is named).")
     private List<String> only;
 
+    @Option(names = "--connections", paramLabel = "N", split = ",",
+        description = "echo only with these numbers of connections: some of 1, 20 and 1000 (default: all).")
+    private List<Integer> connections;
+
     @Option(names = "--output", paramLabel = "DIR",
         description = "Folder for bench.json, report.html, plots, histograms and logs; it is created (default: no files).")
     private Path output;
@@ -71,6 +76,9 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         Execution.require(spec, !quick || !full, "--quick and --full exclude each other");
         Execution.require(spec, only == null || !only.isEmpty(), "--only names no part");
+        Execution.require(spec, connections == null || parts().contains(Part.ECHO), "--connections is for --only echo");
+        Execution.require(spec, connections == null || EchoConfig.connections().containsAll(connections),
+            "--connections " + connections + " is not some of " + EchoConfig.connections());
         parts();
         OutputPath.requireFolder(spec, "--output", output);
     }
@@ -82,7 +90,8 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
         final PrintWriter log = json ? spec.commandLine().getErr() : out;
         final Path folder = output != null ? Files.createDirectories(output).toAbsolutePath() :
             Files.createTempDirectory("ringpoll-bench");
-        final BenchSuite suite = new BenchSuite(parts(), effort(), folder, PROGRAM, log);
+        final Set<Integer> ofEcho = connections == null ? Set.of() : Set.copyOf(connections);
+        final BenchSuite suite = new BenchSuite(parts(), effort(), ofEcho, folder, PROGRAM, log);
         try {
             suite.run();
         } catch (final IOException | InterruptedException | RunnerException | RuntimeException failed) {

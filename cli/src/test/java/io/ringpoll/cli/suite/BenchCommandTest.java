@@ -77,6 +77,23 @@ class BenchCommandTest {
     }
 
     @Test
+    void shouldMeasureTheEchoWithTheChosenConnections() throws IOException {
+        assertEquals(0, calls.execute("--glance", "--only", "echo", "--connections", "1", "--output", folder.toString()),
+            calls.err());
+        final JsonNode echo = new ObjectMapper().readTree(folder.resolve("echo.json").toFile());
+        assertEquals(10, echo.path("windows").size());
+        echo.path("windows").forEach(window -> assertEquals(1, window.path("connections").asInt()));
+    }
+
+    @Test
+    void shouldRefuseNumbersOfConnectionsThatAreNotMeasured() {
+        assertEquals(2, calls.execute("--only", "echo", "--connections", "1,7"));
+        assertTrue(calls.err().contains("--connections [1, 7] is not some of [1, 20, 1000]"), calls.err());
+        assertEquals(2, calls.execute("--only", "poll", "--connections", "1"));
+        assertTrue(calls.err().contains("--connections is for --only echo"), calls.err());
+    }
+
+    @Test
     void shouldMeasureTwoProcesses() throws IOException {
         assertEquals(0, calls.execute("--glance", "--only", "processes", "--output", folder.toString()), calls.err());
         final JsonNode processes = new ObjectMapper().readTree(folder.resolve("processes.json").toFile());
