@@ -72,8 +72,11 @@ final class StreamSession {
     private volatile Throwable failure;
     private volatile boolean closed;
     private volatile long lastPacketNs = System.nanoTime();
-    /** This stream until its end: the engine's timer keeps a check for its whole time, and must not keep the stream with it. */
-    private final AtomicReference<StreamSession> checked = new AtomicReference<>(this);
+    /**
+     * The one task of this stream in the engine's timer: the check of the open stream, the clean-up of the closed one, null of a
+     * failed one. The timer keeps a task for its whole time, and must not keep the stream with it.
+     */
+    private final AtomicReference<Runnable> timed = new AtomicReference<>(this::checkIdle);
     /** The position of the next packet, in bytes; guarded by this. */
     private long length;
 
@@ -100,7 +103,7 @@ final class StreamSession {
                 fail(JavaUtils.unwrapCompletionException(failed));
             }
         });
-        checkIdleAfter(server.idleTimeout());
+        after(server.idleTimeout(), timed, key);
         return reply(header, opened.thenApply(stream -> 0L), NOT_FORWARDED);
     }
 
@@ -334,11 +337,20 @@ final class StreamSession {
     /** The log entry of the stream must follow, which takes the stream from the engine's map; otherwise it is cleaned up. */
     private void onClosed() {
         closed = true;
-        checked.set(null);
-        final Division of = division;
-        final ClientInvocationId stream = key;
-        TimeoutExecutor.getInstance().onTimeout(server.idleTimeout(), () -> cleanUp(of, stream), LOG,
-            () -> "cannot clean up the stream " + stream);
+        timed.set(cleanUpAt(System.nanoTime() + idleTimeoutNs(), division, key, timed));
+    }
+
+    /** Refers to no session. */
+    private static Runnable cleanUpAt(final long dueNs, final Division division, final ClientInvocationId stream,
+        final AtomicReference<Runnable> timed) {
+        return () -> {
+            final long leftNs = dueNs - System.nanoTime();
+            if (leftNs > 0) {
+                after(TimeDuration.valueOf(leftNs, TimeUnit.NANOSECONDS), timed, stream);
+            } else {
+                cleanUp(division, stream);
+            }
+        };
     }
 
     private static void cleanUp(final Division division, final ClientInvocationId stream) {
@@ -348,27 +360,30 @@ final class StreamSession {
         }
     }
 
-    private void checkIdleAfter(final TimeDuration delay) {
-        final AtomicReference<StreamSession> session = checked;
-        final ClientInvocationId stream = key;
+    private static void after(final TimeDuration delay, final AtomicReference<Runnable> timed, final ClientInvocationId stream) {
         TimeoutExecutor.getInstance().onTimeout(delay, () -> {
-            final StreamSession open = session.get();
-            if (open != null) {
-                open.checkIdle();
+            final Runnable task = timed.get();
+            if (task != null) {
+                task.run();
             }
-        }, LOG, () -> "cannot check the stream " + stream);
+        }, LOG, () -> "the timer of the stream " + stream + " has failed");
+    }
+
+    private long idleTimeoutNs() {
+        return server.idleTimeout().toLong(TimeUnit.NANOSECONDS);
     }
 
     private void checkIdle() {
-        if (closed || failure != null) {
-            return;
-        }
-        final long leftNs = server.idleTimeout().toLong(TimeUnit.NANOSECONDS) - (System.nanoTime() - lastPacketNs);
-        if (leftNs > 0) {
-            checkIdleAfter(TimeDuration.valueOf(leftNs, TimeUnit.NANOSECONDS));
-        } else {
+        final long leftNs = idleTimeoutNs() - (System.nanoTime() - lastPacketNs);
+        if (leftNs <= 0) {
             fail(new TimeoutIOException(
                 "no packet in " + server.idleTimeout() + " (" + RdmaStreamConfigKeys.IDLE_TIMEOUT_KEY + ")"));
+        }
+        if (closed) {
+            // It has been closed meanwhile: the clean-up is the next task.
+            after(server.idleTimeout(), timed, key);
+        } else if (failure == null) {
+            after(TimeDuration.valueOf(leftNs, TimeUnit.NANOSECONDS), timed, key);
         }
     }
 
@@ -380,7 +395,7 @@ final class StreamSession {
             }
             failure = reason;
         }
-        checked.set(null);
+        timed.set(null);
         LOG.warn("{}: the stream {} ends: {}", server.server().getId(), key, reason.toString());
         onFailure.accept(this, reason);
         opened.completeExceptionally(reason);

@@ -46,6 +46,7 @@ import org.apache.ratis.thirdparty.io.netty.buffer.ByteBuf;
 import org.apache.ratis.thirdparty.io.netty.buffer.Unpooled;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
+import org.apache.ratis.util.TimeoutExecutor;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -280,6 +281,19 @@ class RdmaDataStreamsTest {
             stream = own.open(null);
         } while (!await(write.apply(stream)).isSuccess());
         return stream;
+    }
+
+    @Test
+    void shouldHaveOneTaskInTheTimerForAStreamOfAServer() throws Exception {
+        final int streams = 10;
+        cluster.assertServed();
+        final int before = TimeoutExecutor.getInstance().getTaskCount();
+        for (int i = 0; i < streams; i++) {
+            cluster.assertServed();
+        }
+        // Each stream is one of all three servers. Requests have time-outs, too, but shorter ones.
+        awaitThat("the end of other tasks than one for a stream",
+            () -> TimeoutExecutor.getInstance().getTaskCount() - before <= streams * 4);
     }
 
     /** The engine's timer keeps a task until its time, which is 10 minutes. */
