@@ -24,7 +24,12 @@ public final class ClientRole {
     /** The shortest record, in bytes. */
     public static final int SHORTEST_RECORD = NumberedRecord.MIN_BYTES;
 
+    /** Begins the line that is printed while the first record is not acknowledged. */
+    static final String WAITS = "no record is acknowledged yet";
+
     private static final int WAIT_S = 120;
+    /** Time after which the client states what it waits for: servers that have just started need an election. */
+    private static final int PATIENCE_S = 5;
     private static final double NS_PER_US = 1_000;
     private static final long NS_PER_MS = 1_000_000;
     private static final long PROGRESS_NS = TimeUnit.SECONDS.toNanos(1);
@@ -92,7 +97,12 @@ public final class ClientRole {
                 TimeUnit.MILLISECONDS.sleep(config.everyMs());
                 if (number == 0) {
                     // After the first acknowledgement, every pause is caused by the group. The time starts then, too.
-                    acquire(free, load.window());
+                    if (!free.tryAcquire(load.window(), PATIENCE_S, TimeUnit.SECONDS)) {
+                        lines.printf("%s, after %d s: %s have no leader, or cannot be reached; start a majority of them," +
+                            " with the same --peers%n", WAITS, PATIENCE_S, String.join(",", config.peers()));
+                        lines.flush();
+                        acquire(free, load.window());
+                    }
                     free.release(load.window());
                     endNs = System.nanoTime() + durationNs;
                     beginRecording(endNs - load.runNs());

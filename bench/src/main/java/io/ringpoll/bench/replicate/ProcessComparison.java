@@ -25,6 +25,7 @@ public final class ProcessComparison {
     private final int leadIn;
     private final int rounds;
     private final List<String> launch;
+    private final PrintWriter progress;
 
     /**
      * Prepares the runs.
@@ -35,7 +36,7 @@ public final class ProcessComparison {
      * @param leadIn      unmeasured runs of each at the start
      * @param rounds      measured runs of each
      * @param launch      command line of {@code replicate}, without options
-     * @param progress    receives a line for each run
+     * @param progress    receives a line for each run, and for each that waits for its first acknowledgement
      */
     public ProcessComparison(final ReplicateConfig config, final List<Integer> windows, final List<Contestant> contestants,
         final int leadIn, final int rounds, final List<String> launch, final PrintWriter progress) {
@@ -43,6 +44,7 @@ public final class ProcessComparison {
         this.leadIn = leadIn;
         this.rounds = rounds;
         this.launch = List.copyOf(launch);
+        this.progress = progress;
         windows.forEach(window -> this.windows.add(
             new Replication(config.asProcesses(window), contestants, leadIn, rounds, progress)));
     }
@@ -58,7 +60,7 @@ public final class ProcessComparison {
         final Random random = new Random(SEED);
         for (int round = 1 - leadIn; round <= rounds; round++) {
             for (final Contestant each : windows.getFirst().order(random)) {
-                try (ProcessGroup group = ProcessGroup.start(config, each, launch, windows.size())) {
+                try (ProcessGroup group = ProcessGroup.start(config, each, launch, windows.size(), progress)) {
                     for (int i = 0; i < windows.size(); i++) {
                         record(round, each, i, group.runClient(windows.get(i).window()));
                     }

@@ -2,6 +2,7 @@ package io.ringpoll.bench.replicate;
 
 import io.ringpoll.bench.measure.ChildProcesses;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,9 @@ final class ProcessGroup implements AutoCloseable {
     /** Time for the start of all processes, and for the election. */
     private static final long START_S = 180;
     private static final int LAST_LINES = 5;
+    private static final long LOOK_MS = 100;
+    /** Begins the one line of a command that has failed. */
+    private static final String REPORT = "ringpoll replicate: ";
     private static final String SETTING = "--property";
 
     private final ReplicateConfig config;
@@ -29,13 +33,16 @@ final class ProcessGroup implements AutoCloseable {
     private final Path folder;
     private final String peers;
     private final ChildProcesses children;
+    private final PrintWriter progress;
+    private final List<Process> servers = new ArrayList<>();
     private int clients;
 
-    private ProcessGroup(final ReplicateConfig config, final Contestant contestant, final List<String> launch)
-        throws IOException {
+    private ProcessGroup(final ReplicateConfig config, final Contestant contestant, final List<String> launch,
+        final PrintWriter progress) throws IOException {
         this.config = config;
         this.contestant = contestant;
         this.launch = launch;
+        this.progress = progress;
         final List<String> addresses = new ArrayList<>();
         for (int i = 0; i < config.servers(); i++) {
             addresses.add(config.address() + ":" + contestant.transport().freePort(config.address()));
@@ -48,12 +55,13 @@ final class ProcessGroup implements AutoCloseable {
     /**
      * Starts the servers.
      *
-     * @param launch  command line of {@code replicate}, without options
-     * @param clients number of clients that will run, for the life time of the servers
+     * @param launch   command line of {@code replicate}, without options
+     * @param clients  number of clients that will run, for the life time of the servers
+     * @param progress receives a line when a client waits for its first acknowledgement
      */
     static ProcessGroup start(final ReplicateConfig config, final Contestant contestant, final List<String> launch,
-        final int clients) throws IOException {
-        final ProcessGroup group = new ProcessGroup(config, contestant, launch);
+        final int clients, final PrintWriter progress) throws IOException {
+        final ProcessGroup group = new ProcessGroup(config, contestant, launch, progress);
         boolean started = false;
         try {
             for (int i = 0; i < config.servers(); i++) {
@@ -74,7 +82,7 @@ final class ProcessGroup implements AutoCloseable {
         final Map<String, String> settings = new TreeMap<>(Map.of(
             "raft.server.log.use.memory", Boolean.toString(config.memoryLog()), "raft.server.log.segment.size.max", "64MB"));
         settings.putAll(contestant.properties());
-        start("server-" + id + ".log", words, settings);
+        servers.add(start(serverLog(id), words, settings));
     }
 
     /**
@@ -82,7 +90,7 @@ final class ProcessGroup implements AutoCloseable {
      *
      * @param window records in flight
      * @return its result
-     * @throws IOException      if it fails; the message has the end of its output
+     * @throws IOException      if it or a server fails; the message has the end of its output
      * @throws TimeoutException if it does not end
      */
     ReplicateResult runClient(final int window) throws IOException, InterruptedException, TimeoutException {
@@ -95,9 +103,7 @@ final class ProcessGroup implements AutoCloseable {
             Integer.toString(config.maxPayloadBytes()), "--warm-up", seconds(config.warmUpNs()), "--seconds",
             seconds(config.runNs())), contestant.properties());
         try {
-            if (!client.waitFor(clientBoundS(), TimeUnit.SECONDS)) {
-                throw new TimeoutException("the client over " + contestant.name() + " has not ended: " + endOf(log));
-            }
+            await(client, log);
             if (client.exitValue() != 0) {
                 throw new IOException("the client over " + contestant.name() + " has failed: " + endOf(log));
             }
@@ -105,6 +111,31 @@ final class ProcessGroup implements AutoCloseable {
         } finally {
             client.destroyForcibly();
         }
+    }
+
+    private void await(final Process client, final String log) throws IOException, InterruptedException, TimeoutException {
+        final long startNs = System.nanoTime();
+        boolean waits = false;
+        while (!client.waitFor(LOOK_MS, TimeUnit.MILLISECONDS)) {
+            for (int i = 0; i < servers.size(); i++) {
+                if (!servers.get(i).isAlive()) {
+                    throw new IOException("server " + i + " over " + contestant.name() + " has ended: " + endOf(serverLog(i)));
+                }
+            }
+            if (System.nanoTime() - startNs > TimeUnit.SECONDS.toNanos(clientBoundS())) {
+                throw new TimeoutException("the client over " + contestant.name() + " has not ended: " + endOf(log));
+            }
+            final String first = waits ? "" : Files.readString(folder.resolve(log));
+            if (first.startsWith(ClientRole.WAITS)) {
+                waits = true;
+                progress.print(contestant.name() + ": " + first.lines().findFirst().orElseThrow() + "\n");
+                progress.flush();
+            }
+        }
+    }
+
+    private static String serverLog(final int id) {
+        return "server-" + id + ".log";
     }
 
     private Process start(final String log, final List<String> words, final Map<String, String> settings) throws IOException {
@@ -126,6 +157,9 @@ final class ProcessGroup implements AutoCloseable {
 
     private String endOf(final String log) throws IOException {
         final List<String> lines = Files.readAllLines(folder.resolve(log));
+        if (!lines.isEmpty() && lines.getLast().startsWith(REPORT)) {
+            return lines.getLast().substring(REPORT.length());
+        }
         return String.join("; ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }
 

@@ -163,13 +163,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         // The engine would exit the process where this command prints one line.
         ExitUtils.disableSystemExit();
         final PrintWriter out = spec.commandLine().getOut();
-        if (processes.role.side() == RoleOption.Side.SERVER) {
-            return new ServerRole(processes.config(), Contestant.of(transport, properties))
-                .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
-        }
-        if (processes.role.side() == RoleOption.Side.CLIENT) {
-            return new ClientRole(processes.config(), Contestant.of(transport, properties),
-                config(null, isGiven("--warm-up") ? warmUpSeconds : 0), processes.latencies).run(out);
+        if (!processes.role.isBoth()) {
+            return playRole(out);
         }
         final ReplicateConfig config = config(address(), warmUpSeconds);
         final List<Contestant> contestants = compare ? Contestant.compared(properties, settingsOfVariants()) :
@@ -192,6 +187,25 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             replication.draw(plots);
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    private int playRole(final PrintWriter out) throws IOException, InterruptedException, TimeoutException {
+        try {
+            if (processes.role.side() == RoleOption.Side.SERVER) {
+                return new ServerRole(processes.config(), Contestant.of(transport, properties))
+                    .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
+            }
+            return new ClientRole(processes.config(), Contestant.of(transport, properties),
+                config(null, isGiven("--warm-up") ? warmUpSeconds : 0), processes.latencies).run(out);
+        } catch (final IOException | RuntimeException e) {
+            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+                // The engine and its transports read their settings when they are created.
+                if (cause instanceof IllegalArgumentException && !properties.isEmpty()) {
+                    throw new CommandLine.ParameterException(spec.commandLine(), "--property: " + cause.getMessage());
+                }
+            }
+            throw e;
+        }
     }
 
     private ReplicateConfig config(final String of, final int warmUp) {

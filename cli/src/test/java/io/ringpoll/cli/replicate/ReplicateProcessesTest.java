@@ -66,6 +66,39 @@ class ReplicateProcessesTest {
     }
 
     @Test
+    void shouldNameAnInvalidSettingInOneLineAtTheEndOfAProcess() {
+        assertEquals(1, calls.execute((SHORT + "--property raft.rdma.poller.spin=often").split(" ")));
+        assertTrue(calls.err().lines().anyMatch(line -> line.matches(
+            "ringpoll replicate: (server \\d over ringpoll has ended|the client over ringpoll has failed): --property:" +
+            " raft\\.rdma\\.poller\\.spin = often: use a duration such as 10ms or 2s")), calls.err());
+    }
+
+    @Test
+    void shouldRefuseAnInvalidSettingOfARole() {
+        for (final String role : List.of("server --dir " + folder, "client --acknowledged " + folder.resolve("records"))) {
+            assertEquals(2, calls.execute(("--peers 127.0.0.1:" + ConnectedPair.anyPort() +
+                " --property raft.rdma.poller.spin=often --seconds 1 --role " + role).split(" ")), role);
+            assertEquals("ringpoll replicate: --property: raft.rdma.poller.spin = often: use a duration such as 10ms or 2s",
+                calls.err().strip());
+        }
+    }
+
+    @Test
+    void shouldStateThatAClientWaitsForServers() throws Exception {
+        try (ChildProcesses processes = new ChildProcesses(folder)) {
+            final String peer = "127.0.0.1:" + ConnectedPair.anyPort();
+            processes.start("client", List.of("replicate", "--role", "client", "--peers", peer, "--acknowledged",
+                folder.resolve("records").toString(), "--seconds", "1"));
+            processes.awaitLine("client", "no record is acknowledged yet, after 5 s: " + peer +
+                " have no leader, or cannot be reached; start a majority of them");
+            Files.createDirectory(folder.resolve("log"));
+            processes.start("server", List.of("replicate", "--role", "server", "--peers", peer, "--dir",
+                folder.resolve("log").toString()));
+            processes.awaitLine("client", "acknowledged \\d+ records; p50");
+        }
+    }
+
+    @Test
     void shouldEndAServerAfterItsTime() throws Exception {
         try (ChildProcesses processes = new ChildProcesses(folder)) {
             final Process server = processes.start("server", List.of("replicate", "--role", "server", "--peers",
