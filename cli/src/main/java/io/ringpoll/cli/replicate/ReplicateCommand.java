@@ -43,6 +43,8 @@ import picocli.CommandLine.Spec;
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final String VARIANT = "--variant";
     private static final String WINDOW = "--window";
+    /** Until the processes of a group have compiled most of their code: the first seconds have a tenth of the rate. */
+    private static final int PROCESSES_WARM_UP_S = 15;
     /** The windows of groups of processes. */
     private static final List<Integer> WINDOWS = List.of(1, 32);
     /** A name, because the main class depends on all commands. */
@@ -114,7 +116,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--warm-up", paramLabel = "S", defaultValue = "3",
-        description = "Warm-up time of each run (${DEFAULT-VALUE}; with --role client 0).")
+        description = "Warm-up time of each run (${DEFAULT-VALUE}; with --processes " + PROCESSES_WARM_UP_S +
+            ", as each process compiles for itself; with --role client 0).")
     private int warmUpSeconds;
 
     @Option(
@@ -166,7 +169,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         if (!processes.role.isBoth()) {
             return playRole(out);
         }
-        final ReplicateConfig config = config(address(), warmUpSeconds);
+        final ReplicateConfig config =
+            config(address(), asProcesses && !isGiven("--warm-up") ? PROCESSES_WARM_UP_S : warmUpSeconds);
         final List<Contestant> contestants = compare ? Contestant.compared(properties, settingsOfVariants()) :
             List.of(Contestant.of(transport, properties));
         if (asProcesses) {
