@@ -14,6 +14,7 @@ import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -50,6 +51,8 @@ public final class Connection extends RpmaObject {
     private final RpmaCompletionQueue receiveQueue;
     /** Where the receives of the shared receive queue complete, if it has a receive CQ. */
     private final Optional<RpmaCompletionQueue> sharedReceives;
+    /** Made once: a poll for an event allocates nothing. */
+    private final LongFunction<Optional<ConnectionEvent>> eventTake = this::takeEvent;
     private volatile boolean established;
     private volatile boolean disconnected;
     /** Written by the thread that closes. */
@@ -173,7 +176,7 @@ public final class Connection extends RpmaObject {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
      */
     public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
-        return awaitNext(eventFd, timeoutMs, this::takeEvent);
+        return awaitNext(eventFd, timeoutMs, eventTake);
     }
 
     private Optional<ConnectionEvent> takeEvent(final long connection) {

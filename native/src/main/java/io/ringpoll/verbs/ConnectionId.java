@@ -16,6 +16,7 @@ import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongFunction;
 import java.util.function.LongToIntFunction;
 
 /**
@@ -55,6 +56,8 @@ public final class ConnectionId extends NativeResource {
     private final long channel;
     private final int eventFd;
     private final byte[] requestData;
+    /** Made once: a poll for an event allocates nothing. */
+    private final LongFunction<Optional<ConnectionEvent>> eventTake = id -> takeEvent();
     /** Guards the next two fields, and the calls of C that change the id. */
     private final Object lock = new Object();
     private ConnectionState state;
@@ -395,7 +398,7 @@ public final class ConnectionId extends NativeResource {
      * @see <a href="https://man7.org/linux/man-pages/man3/rdma_get_cm_event.3.html">rdma_get_cm_event(3)</a>
      */
     public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
-        return awaitNext(eventFd, timeoutMs, id -> takeEvent());
+        return awaitNext(eventFd, timeoutMs, eventTake);
     }
 
     private Optional<ConnectionEvent> takeEvent() {
