@@ -64,7 +64,7 @@ class EchoMeasurementTest {
                     goal.toString());
             }
         }
-        assertEquals((6 * 5 + 4 * 3) * 2 * 3 * 4, EchoConfig.named("usual").plannedTurns());
+        assertEquals((6 * 5 + 14 * 3) * 2 * 3 * 4, EchoConfig.named("usual").plannedTurns());
     }
 
     @Test

@@ -53,7 +53,7 @@ class EchoReportTest {
         final List<BenchResult> results = new EchoReport(config, windows).results();
         final List<Goal> goals = Goals.all().stream().filter(goal -> goal.result().startsWith("echo/")).toList();
         assertEquals(8, goals.size());
-        assertEquals("180 turns, none dropped because a thread lost its CPU, 828 of the 1008 planned ones missing",
+        assertEquals("180 turns, none dropped because a thread lost its CPU, 1548 of the 1728 planned ones missing",
             new EchoReport(config, windows).turns().toString());
         for (final Goal goal : goals) {
             final BenchResult result =
