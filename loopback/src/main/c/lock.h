@@ -39,6 +39,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Values of the word. */
 enum {
@@ -142,6 +143,12 @@ static inline void lb_lock_release(struct lb_lock *lock)
 static inline void lb_lock_share(struct lb_lock *lock)
 {
     lock->in_a_row = LB_LOCK_SHARED;
+}
+
+/* In the child of a fork, where the holder is not: the lock is free again, and biased to no thread. */
+static inline void lb_lock_forget(struct lb_lock *lock)
+{
+    memset(lock, 0, sizeof(*lock));
 }
 
 /*

@@ -108,9 +108,19 @@ static void release(void)
     lb_lock_release(&qp_table_lock);
 }
 
+/* A thread that is not here may have been under the lock of a queue pair: await_sections must not wait for it. */
+static void forget_sections(void)
+{
+    for (uint32_t index = 0; index <= QPN_INDEX_MASK; index++) {
+        if (qp_table[index] != NULL)
+            lb_lock_forget(&qp_table[index]->sq_lock);
+    }
+    release();
+}
+
 __attribute__((constructor))
 static void follow_forks(void)
 {
-    lb_at_fork(hold, release, release);
+    lb_at_fork(hold, release, forget_sections);
     lb_region_on_removal(await_sections);
 }

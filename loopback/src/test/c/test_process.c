@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "process_end.h"
+#include "verbs_pair.h"
 #include "watch.h"
 
 #define ATTACKS 20
@@ -314,6 +316,49 @@ static void should_connect_in_the_child_of_a_fork(void)
     close_end(&childs);
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
+/* Posts to a queue pair until it is told to end. */
+struct poster {
+    struct verbs_pair pair;
+    _Atomic bool ends;
+};
+
+static void *post_until_the_end(void *argument)
+{
+    struct poster *poster = argument;
+
+    while (!poster->ends) {
+        verbs_send(&poster->pair, 0, 1, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, IBV_SEND_SIGNALED);
+        (void)verbs_wc(poster->pair.cq[0]);
+    }
+    return NULL;
+}
+
+/* The thread that is under the lock of a queue pair at the moment of the fork is not there in the child. */
+static void should_deregister_in_the_child_of_a_fork_under_a_post(void)
+{
+    struct poster poster = {.ends = false};
+    pthread_t thread;
+    int status;
+
+    verbs_pair_open(&poster.pair, &(struct verbs_options){.rnr_retry = 7});
+    CHECK_EQ(pthread_create(&thread, NULL, post_until_the_end, &poster), 0);
+    for (int i = 0; i < 50; i++) {
+        const pid_t child = fork();
+
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(10);
+            struct ibv_mr *mr = ibv_reg_mr(poster.pair.pd, poster.pair.buffer[0], 64, IBV_ACCESS_LOCAL_WRITE);
+
+            _exit(mr != NULL && ibv_dereg_mr(mr) == 0 ? 0 : 1);
+        }
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        CHECK_EQ(status, 0);
+    }
+    poster.ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    verbs_pair_close(&poster.pair);
+}
 #endif
 
 const struct test process_tests[] = {
@@ -326,6 +371,8 @@ const struct test process_tests[] = {
     {"a killed process whose child lives is seen to end", should_see_the_end_of_a_killed_process_whose_child_lives},
 #ifndef __SANITIZE_THREAD__
     {"the child of a fork connects, and the connections of its parent go on", should_connect_in_the_child_of_a_fork},
+    {"the child of a fork deregisters memory, wherever the other threads of its parent were",
+        should_deregister_in_the_child_of_a_fork_under_a_post},
 #endif
     {"a port belongs to one process of the machine", should_refuse_a_port_of_another_process},
     {"a connection for which there is no descriptor is rejected", should_reject_a_connection_for_which_there_is_no_descriptor},
