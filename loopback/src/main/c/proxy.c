@@ -166,8 +166,10 @@ static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_
     struct lb_proxy *proxy = member->proxy;
 
     if (lb_wire_pending(&proxy->requests_in)) {
+        /* Also while messages go on arriving, what has waited is looked at. */
         const bool is_short = member->is_short && room > 0 &&
-            atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE;
+            atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE &&
+            !atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
         const int taken = is_short ? lb_proxy_take_short(proxy, cq, room, wc) : 0;
 
         return taken > 0 ? taken : -1;

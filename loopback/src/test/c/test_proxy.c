@@ -751,6 +751,30 @@ static void should_ring_an_end_that_fell_asleep_while_its_message_was_taken(void
     close_other(&other);
 }
 
+/* A poll that finds messages also sends what has waited for room: the messages may never end. */
+static void should_send_the_requests_behind_a_full_ring_while_messages_arrive(void)
+{
+    enum { SIZE = 1024, FILL = LB_WIRE_RING / (SIZE + sizeof(struct lb_wire_record)) };
+    const uint64_t end = (uint64_t)FILL * (SIZE + sizeof(struct lb_wire_record));
+    struct other other;
+
+    open_other_with(&other, &(struct verbs_options){.max_wr = FILL + 1, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
+    for (uint64_t i = 0; i < 2; i++)
+        verbs_recv(&other.pair, 0, i, 0, LENGTH);
+    check_none(&other);
+    for (uint64_t i = 0; i <= FILL; i++)
+        verbs_send(&other.pair, 0, i, IBV_WR_SEND, SIZE, 0);
+    CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1);
+    for (uint32_t i = 0; i < 2; i++)
+        send_line_to_us(&other, i, IBV_WR_SEND);
+    atomic_store(&other.to_us->acknowledged, FILL);
+    atomic_store(&other.to_it->requests.consumed, end);
+    check_next(&other, 0, IBV_WC_SUCCESS);
+    CHECK(request_at(&other, end) != NULL);
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
     {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},
     {"an acknowledgement of what was not sent ends the connection",
@@ -765,6 +789,8 @@ const struct test proxy_tests[] = {
     {"a request that fails behind acknowledged ones completes without a poll",
         should_fail_a_request_behind_acknowledged_ones_without_a_poll},
     {"requests behind a full ring are sent without a poll", should_send_the_requests_behind_a_full_ring_without_a_poll},
+    {"requests behind a full ring are sent by a poll that finds messages",
+        should_send_the_requests_behind_a_full_ring_while_messages_arrive},
     {"a response to what was not sent ends the connection", should_break_off_at_a_response_to_what_was_not_sent},
     {"acknowledged requests to another process complete before a message of it",
         should_complete_acknowledged_requests_before_a_message},
