@@ -46,6 +46,11 @@ static bool is_fetching_atomic(unsigned int opcode)
     return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+static bool returns_bytes(unsigned int opcode)
+{
+    return opcode == IBV_WR_RDMA_READ || is_fetching_atomic(opcode);
+}
+
 static bool is_send(unsigned int opcode)
 {
     return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
@@ -170,6 +175,18 @@ static enum step plan(struct lb_qp *qp, struct lb_failure *failure, bool *comple
     return SENT;
 }
 
+/* The next request has a fence: it takes its bytes when those of the reads before it are there. */
+static bool is_behind_fence(const struct lb_qp *qp)
+{
+    if ((lb_send_slot(qp, qp->sent)->wr.send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE)) != IBV_SEND_FENCE)
+        return false;
+    for (uint32_t number = qp->executed; number != qp->sent; number++) {
+        if (returns_bytes(lb_send_slot(qp, number)->wr.opcode))
+            return true;
+    }
+    return false;
+}
+
 static bool is_refusal(uint32_t status)
 {
     return status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR || status == IBV_WC_REM_OP_ERR;
@@ -210,7 +227,7 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
             }
         }
         if (step == SENT)
-            step = send_part(proxy, qp, &failure);
+            step = is_behind_fence(qp) ? NO_ROOM : send_part(proxy, qp, &failure);
         if (step == SENT) {
             rings = true;
             continue;
@@ -229,8 +246,8 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         if (step == NOT_READY) /* until the plan's timer kicks it */
             break;
         /*
-         * There is no room, or a failure waits for the responses to the requests before it. The next look is one that whoever
-         * takes them knows of: what comes behind it is not overlooked.
+         * There is no room, or a failure or a fence waits for the responses to the requests before it. The next look is one that
+         * whoever takes them knows of: what comes behind it is not overlooked.
          */
         if (!atomic_exchange(&proxy->stalled, true))
             continue;
@@ -257,11 +274,6 @@ static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *
     copy_piece(&local, response->offset, payload, response->length, NULL);
     lb_segments_release(&local);
     return true;
-}
-
-static bool returns_bytes(unsigned int opcode)
-{
-    return opcode == IBV_WR_RDMA_READ || is_fetching_atomic(opcode);
 }
 
 static void complete_oldest(struct lb_qp *qp, uint32_t length, struct lb_aftermath *aftermath)

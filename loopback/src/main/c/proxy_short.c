@@ -58,8 +58,8 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
     const struct ibv_sge *sge = wr->sg_list;
 
-    if (!is_send(wr->opcode) || wr->send_flags & IBV_SEND_INLINE || wr->num_sge != 1 || qp->cap.max_send_sge == 0 ||
-            qp->sent != qp->posted)
+    if (!is_send(wr->opcode) || wr->send_flags & (IBV_SEND_INLINE | IBV_SEND_FENCE) || wr->num_sge != 1 ||
+            qp->cap.max_send_sge == 0 || qp->sent != qp->posted)
         return false;
     const uint32_t length = sge->length;
     const uint32_t size = lb_wire_record_size(length);

@@ -775,7 +775,37 @@ static void should_send_the_requests_behind_a_full_ring_while_messages_arrive(vo
     close_other(&other);
 }
 
+/* Its bytes are those that the read brings. */
+static void should_send_a_fenced_request_behind_the_bytes_of_a_read(void)
+{
+    struct other other;
+
+    open_other(&other);
+    memset(other.pair.buffer[0], 1, LENGTH);
+    verbs_send(&other.pair, 0, 1, IBV_WR_RDMA_READ, LENGTH, IBV_SEND_SIGNALED);
+    verbs_send(&other.pair, 0, 2, IBV_WR_SEND, LENGTH, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+    check_none(&other);
+    CHECK(request_at(&other, sizeof(struct lb_wire_record)) == NULL);
+    memset(lb_wire_at(&other.to_us->responses, other.responses_at) + 1, 2, LENGTH);
+    put(&other.to_us->responses, &other.responses_at, &(struct lb_wire_record){
+        .size = lb_wire_record_size(LENGTH),
+        .kind = LB_WIRE_RESPONSE,
+        .status = IBV_WC_SUCCESS,
+        .length = LENGTH,
+        .number = request_at(&other, 0)->number,
+    });
+    check_next(&other, 1, IBV_WC_SUCCESS);
+    const struct lb_wire_record *sent = request_at(&other, sizeof(struct lb_wire_record));
+    CHECK(sent != NULL);
+    CHECK_EQ(*(const char *)(sent + 1), 2);
+    atomic_store(&other.to_us->acknowledged, 2);
+    check_next(&other, 2, IBV_WC_SUCCESS);
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
+    {"a request with a fence takes its bytes when those of a read are there",
+        should_send_a_fenced_request_behind_the_bytes_of_a_read},
     {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},
     {"an acknowledgement of what was not sent ends the connection",
         should_break_off_at_an_acknowledgement_of_what_was_not_sent},
