@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.agrona.IoUtil;
@@ -79,8 +78,7 @@ final class ProcessGroup implements AutoCloseable {
     private void startServer(final int id, final long lifeTimeS) throws IOException {
         final List<String> words = new ArrayList<>(List.of("--role", "server", "--id", Integer.toString(id), "--dir",
             folder.resolve("server-" + id).toString(), "--seconds", Long.toString(lifeTimeS)));
-        final Map<String, String> settings = new TreeMap<>(Map.of(
-            "raft.server.log.use.memory", Boolean.toString(config.memoryLog()), "raft.server.log.segment.size.max", "64MB"));
+        final Map<String, String> settings = config.logSettings();
         settings.putAll(contestant.properties());
         servers.add(start(serverLog(id), words, settings));
     }

@@ -26,7 +26,7 @@ class RecordLog extends BaseStateMachine {
         final LogEntryProto entry = transaction.getLogEntry();
         final ByteString data = entry.getStateMachineLogEntry().getLogData();
         synchronized (this) {
-            if (data.size() < Long.BYTES || data.asReadOnlyByteBuffer().getLong() != records) {
+            if (!isNumbered(data, records)) {
                 misplaced++;
             }
             records++;
@@ -34,6 +34,28 @@ class RecordLog extends BaseStateMachine {
         }
         updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
         return CompletableFuture.completedFuture(Message.EMPTY);
+    }
+
+    /** Writes the number of a record to its start; a record that is too short contains the low bytes only. */
+    static void number(final byte[] record, final long number) {
+        final int bytes = Math.min(record.length, Long.BYTES);
+        for (int i = 0; i < bytes; i++) {
+            record[i] = byteOf(number, bytes - 1 - i);
+        }
+    }
+
+    private static boolean isNumbered(final ByteString record, final long number) {
+        final int bytes = Math.min(record.size(), Long.BYTES);
+        for (int i = 0; i < bytes; i++) {
+            if (record.byteAt(i) != byteOf(number, bytes - 1 - i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static byte byteOf(final long number, final int index) {
+        return (byte) (number >>> index * Byte.SIZE);
     }
 
     synchronized State state() {

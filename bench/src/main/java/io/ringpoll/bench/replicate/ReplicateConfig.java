@@ -1,6 +1,9 @@
 package io.ringpoll.bench.replicate;
 
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.random.RandomGenerator;
+import org.apache.ratis.server.RaftServerConfigKeys;
 
 /**
  * The settings of a measurement.
@@ -22,6 +25,15 @@ public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBy
     boolean memoryLog, boolean profile, int servers, int groups, boolean processes) {
     /** The usual number of servers. */
     public static final int SERVERS = 3;
+    /**
+     * The longest record, in bytes. The defaults of the transports (64 MB for a message) and of the engine (64 MB for the writes
+     * that a leader or a log has taken) have room for it.
+     */
+    public static final int LONGEST_RECORD = 64_000_000;
+
+    private static final int MB = 1 << 20;
+    /** More than what an entry has beside its record. */
+    private static final int ENTRY_HEADER_BYTES = 1 << 16;
 
     /** The settings for {@link #SERVERS} servers of one group. */
     ReplicateConfig(final String address, final int payloadBytes, final int maxPayloadBytes, final int window,
@@ -40,8 +52,26 @@ public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBy
         if (maxPayloadBytes == payloadBytes) {
             return payloadBytes;
         }
-        final double factor = Math.pow((double) maxPayloadBytes / payloadBytes, random.nextDouble());
-        return Math.clamp(Math.round(payloadBytes * factor), payloadBytes, maxPayloadBytes);
+        // No factor leads from 0 to another length.
+        final int shift = payloadBytes == 0 ? 1 : 0;
+        final int shortest = payloadBytes + shift;
+        final double factor = Math.pow((double) (maxPayloadBytes + shift) / shortest, random.nextDouble());
+        return Math.clamp(Math.round(shortest * factor) - shift, payloadBytes, maxPayloadBytes);
+    }
+
+    /** The settings of the servers' logs. Those for an entry are raised if the longest record needs it. */
+    Map<String, String> logSettings() {
+        final Map<String, String> settings = new TreeMap<>(Map.of(
+            RaftServerConfigKeys.Log.USE_MEMORY_KEY, Boolean.toString(memoryLog),
+            RaftServerConfigKeys.Log.SEGMENT_SIZE_MAX_KEY, "64MB"));
+        final int entryMb = Math.ceilDiv(maxPayloadBytes + ENTRY_HEADER_BYTES, MB);
+        if (entryMb > RaftServerConfigKeys.Log.Appender.BUFFER_BYTE_LIMIT_DEFAULT.getSize() / MB) {
+            settings.put(RaftServerConfigKeys.Log.Appender.BUFFER_BYTE_LIMIT_KEY, entryMb + "MB");
+            // An entry must fit, with its length and its checksum.
+            settings.put(RaftServerConfigKeys.Log.WRITE_BUFFER_SIZE_KEY,
+                Math.max(entryMb + 1, RaftServerConfigKeys.Log.WRITE_BUFFER_SIZE_DEFAULT.getSize() / MB) + "MB");
+        }
+        return settings;
     }
 
     /** What is not usual in the cluster, for names of figures: {@code 7-servers/2-groups/}, {@code processes/} or nothing. */

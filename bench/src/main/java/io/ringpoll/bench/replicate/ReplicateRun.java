@@ -1,7 +1,6 @@
 package io.ringpoll.bench.replicate;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
@@ -98,7 +97,7 @@ final class ReplicateRun {
     private void append(final ReplicatedGroup group, final Written to, final long countFromNs, final Semaphore window) {
         final byte[] record = new byte[config.nextPayloadBytes(ThreadLocalRandom.current())];
         ThreadLocalRandom.current().nextBytes(record);
-        ByteBuffer.wrap(record).putLong(0, to.records++);
+        RecordLog.number(record, to.records++);
         to.sum.update(record);
         final ByteString content = UnsafeByteOperations.unsafeWrap(record);
         final long sentNs = System.nanoTime();

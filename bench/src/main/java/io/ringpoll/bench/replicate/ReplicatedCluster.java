@@ -18,7 +18,6 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
-import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
 /** Servers that replicate the logs of one or more groups, and the clients of the groups, in this process. */
@@ -105,8 +104,7 @@ final class ReplicatedCluster implements AutoCloseable {
         // Elections are not measured.
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2, TimeUnit.SECONDS));
-        RaftServerConfigKeys.Log.setUseMemory(properties, config.memoryLog());
-        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf("64MB"));
+        config.logSettings().forEach(properties::set);
         // The minimum of the engine is two.
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, config.window() + 1);
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(10, TimeUnit.SECONDS));

@@ -71,6 +71,28 @@ class ReplicateRunTest {
         assertEquals(8, new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false).nextPayloadBytes(random));
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"RINGPOLL", "NETTY"})
+    void shouldFindRecordsOfAnyLengthInEveryLog(final Transport transport) throws Exception {
+        for (final int bytes : new int[] {0, 7, ReplicateConfig.LONGEST_RECORD}) {
+            final ReplicateConfig config = new ReplicateConfig("127.0.0.1", bytes, bytes, 1, 0, 1, false, false);
+            assertTrue(new ReplicateRun(config, Contestant.of(transport, Map.of())).run().verified() > 0);
+        }
+    }
+
+    @Test
+    void shouldDrawLengthsFromNoByteOn() {
+        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 0, 998, 1, 0, 1, true, false);
+        final Random random = new Random(17);
+        final int[] byMagnitude = new int[3];
+        for (int i = 0; i < 30_000; i++) {
+            byMagnitude[(int) Math.log10(config.nextPayloadBytes(random) + 1)]++;
+        }
+        for (final int draws : byMagnitude) {
+            assertEquals(10_000, draws, 1_500);
+        }
+    }
+
     private static ReplicateResult result(final double appendsPerSecond, final long latencyNs) {
         final Histogram latencies = new Histogram(3);
         latencies.recordValue(latencyNs);

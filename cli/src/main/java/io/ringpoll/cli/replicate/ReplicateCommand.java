@@ -80,12 +80,14 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--payload", paramLabel = "BYTES", defaultValue = "100",
-        description = "Length of a record, 8 to 1000000 bytes (${DEFAULT-VALUE}).")
+        description = "Length of a record, 0 to " + ReplicateConfig.LONGEST_RECORD + " bytes (${DEFAULT-VALUE}); of processes," +
+            " at least " + ClientRole.SHORTEST_RECORD + ".")
     private int payloadBytes;
 
     @Option(
         names = "--payload-max", paramLabel = "BYTES",
-        description = "Mixed lengths, from --payload to this; each factor is equally frequent (default: --payload).")
+        description = "Mixed lengths, from --payload to this, at most " + ReplicateConfig.LONGEST_RECORD +
+            "; each factor is equally frequent (default: --payload).")
     private Integer maxPayloadBytes;
 
     @Option(
@@ -270,9 +272,10 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Override
     public void check() {
-        require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
-        require(maxPayloadBytes == null || maxPayloadBytes >= payloadBytes && maxPayloadBytes <= 1_000_000,
-            "--payload-max is --payload to 1000000 bytes");
+        require(payloadBytes >= 0 && payloadBytes <= ReplicateConfig.LONGEST_RECORD,
+            "--payload is 0 to " + ReplicateConfig.LONGEST_RECORD + " bytes");
+        require(maxPayloadBytes == null || maxPayloadBytes >= payloadBytes && maxPayloadBytes <= ReplicateConfig.LONGEST_RECORD,
+            "--payload-max is --payload to " + ReplicateConfig.LONGEST_RECORD + " bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(streamBytes == null || streamBytes >= 1 && streamBytes <= 1_000_000_000, "--stream is 1 to 1000000000 bytes");
         require(streamBytes == null || processes.role.isBoth() && plots == null && !profile && leadIn == 0 &&

@@ -1,9 +1,11 @@
 package io.ringpoll.cli.replicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.cli.options.CommandCalls;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,11 +14,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReplicateCommandTest {
     private final CommandCalls calls = CommandCalls.of(ReplicateCommand::new);
 
+    @Test
+    void shouldMixRecordsFromNoByteToSixteenMillion() throws Exception {
+        assertEquals(0, calls.execute(
+            "--payload 0 --payload-max 16000000 --window 8 --warm-up 0 --seconds 1 --rounds 1 --log disk --json".split(" ")),
+            calls.err());
+        assertEquals(16_000_000, calls.json().path("maxPayloadBytes").asInt());
+        assertTrue(calls.json().path("ringpoll").path("appendsPerSecond").asDouble() > 0, calls.out());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--payload=7 | --payload is 8 to 1000000 bytes",
-        "--payload-max=99 | --payload-max is --payload to 1000000 bytes",
-        "--payload-max=1000001 | --payload-max is --payload to 1000000 bytes",
+        "--payload=-1 | --payload is 0 to 64000000 bytes",
+        "--payload-max=99 | --payload-max is --payload to 64000000 bytes",
+        "--payload-max=64000001 | --payload-max is --payload to 64000000 bytes",
         "--window=0 | --window is 1 to 10000",
         "--variant=a=b | --variant is for --compare",
         "--compare --variant=a | --variant a is not KEY=VALUE[,KEY=VALUE...]",
