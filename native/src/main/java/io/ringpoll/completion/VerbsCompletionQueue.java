@@ -46,8 +46,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private final CompletionQueue viewed;
     private int unacknowledged;
     private boolean ended;
-    /** Null if none is kept. */
-    private CompletionBudget budget;
+    /** Null if none is kept. Set before the first post that it counts, and read after a poll: by any thread that polls. */
+    private volatile CompletionBudget budget;
     /** Null if the queue is not shared. */
     private CompletionHandover handover;
 
@@ -348,7 +348,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     }
 
     /**
-     * Sets the budget that polls retire requests of; to be set before another thread polls.
+     * Sets the budget that polls retire requests of; to be set before the first of these requests is posted. Other threads may
+     * poll.
      *
      * @param account of the one queue pair or shared receive queue whose requests complete here; null for none
      */

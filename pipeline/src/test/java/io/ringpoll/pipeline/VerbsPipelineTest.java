@@ -3,11 +3,22 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
+import io.ringpoll.verbs.ConnectionEventType;
+import io.ringpoll.verbs.ConnectionId;
+import io.ringpoll.verbs.ConnectionParameters;
+import io.ringpoll.verbs.Listener;
 import io.ringpoll.verbs.MemoryRegion;
+import io.ringpoll.verbs.ProtectionDomain;
+import io.ringpoll.verbs.QueuePair;
+import io.ringpoll.verbs.QueuePairAttributes;
+import io.ringpoll.verbs.RdmaDevices;
 import io.ringpoll.verbs.ReceiveList;
+import io.ringpoll.verbs.SendFlag;
 import io.ringpoll.verbs.SendList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -69,6 +80,52 @@ class VerbsPipelineTest {
             assertTrue(flushed.await(VerbsPair.TIMEOUT_MS, TimeUnit.MILLISECONDS));
             pipeline.removeQueue(pair.client().sendQueue());
             pipeline.removeQueue(pair.server().receiveQueue());
+        }
+    }
+
+    /** A server creates its queues and its poller first. */
+    @Test
+    void shouldReleaseTheBudgetOfEachQueuePairThatIsCreatedWhileItsQueueIsPolled() throws TimeoutException {
+        final VerbsContext context = RdmaDevices.ofLocal(VerbsPair.address());
+        try (VerbsCompletionQueue sends = VerbsCompletionQueue.create(context, "sends", 64, null);
+            VerbsCompletionQueue receives = VerbsCompletionQueue.create(context, "receives", 64, null);
+            ProtectionDomain domain = ProtectionDomain.create(context);
+            SendList chain = SendList.allocate(CHAIN, 0);
+            MemoryRegion memory = domain.allocate(64, VerbsPair.ALL);
+            Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start()) {
+            for (int i = 0; i < CHAIN; i++) {
+                chain.write(i, memory.remote(), SendFlag.SIGNALED);
+            }
+            pipeline.addQueue(sends);
+            for (int connection = 0; connection < 3; connection++) {
+                postMoreThanTheDepth(sends, receives, domain, chain);
+            }
+            pipeline.removeQueue(sends);
+        }
+    }
+
+    private static void postMoreThanTheDepth(final VerbsCompletionQueue sends, final VerbsCompletionQueue receives,
+        final ProtectionDomain domain, final SendList chain) {
+        try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
+            ConnectionId client = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS);
+            QueuePair queuePair = client.createQueuePair(domain, QueuePairAttributes.create(sends))) {
+            client.connect(ConnectionParameters.create());
+            try (ConnectionId server = listener.nextRequest(VerbsPair.TIMEOUT_MS).orElseThrow();
+                QueuePair other = server.createQueuePair(domain, QueuePairAttributes.create(receives))) {
+                server.accept(ConnectionParameters.create());
+                VerbsPair.await(client, ConnectionEventType.ESTABLISHED);
+                VerbsPair.await(server, ConnectionEventType.ESTABLISHED);
+                final long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(VerbsPair.TIMEOUT_MS);
+                for (int posted = 0; posted < 4 * sends.capacity();) {
+                    posted += queuePair.postSend(chain);
+                    assertTrue(System.nanoTime() < deadlineNs, posted + " requests were accepted, then none");
+                    Thread.onSpinWait();
+                }
+                while (sends.budget().inFlight() > 0) {
+                    assertTrue(System.nanoTime() < deadlineNs, () -> sends.budget().inFlight() + " requests stay counted");
+                    Thread.onSpinWait();
+                }
+            }
         }
     }
 }

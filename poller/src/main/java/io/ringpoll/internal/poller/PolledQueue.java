@@ -23,8 +23,6 @@ final class PolledQueue {
     final CompletionQueue added;
     /** The same queue if its poller updates the budget; otherwise null. */
     private final CountedQueue counted;
-    /** The budget that the poller updates; null if the queue has none or updates it itself. */
-    final CompletionBudget budget;
     final int index;
     QueueState state = QueueState.ADDING;
     /** Descriptor to watch during a sleep. */
@@ -38,7 +36,6 @@ final class PolledQueue {
         this.added = added;
         this.queue = queue;
         this.counted = CountedQueues.of(queue);
-        this.budget = counted == null ? null : queue.budget();
         this.index = index;
         this.eventFd = eventFd;
     }
@@ -48,7 +45,15 @@ final class PolledQueue {
         return counted != null && counted.putTimestamps(ring.slab().addressOffset(), ring.timestampsAddress());
     }
 
-    /** Polls the queue; the caller updates the {@link #budget}. */
+    /**
+     * The budget that the poller updates; null if the queue has none or updates it itself. It changes: queue pairs are created
+     * and closed while their completion queue is in the round.
+     */
+    CompletionBudget budget() {
+        return counted == null ? null : queue.budget();
+    }
+
+    /** Polls the queue; the caller updates the {@link #budget()}. */
     int poll(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
         // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
         return counted != null ? counted.pollUncounted(slabAddress + offset, maxEntries) : pollOfUser(slab, offset, maxEntries);

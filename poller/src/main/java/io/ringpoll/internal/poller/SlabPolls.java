@@ -45,7 +45,7 @@ final class SlabPolls {
 
     /** Retires polled completions from the budget of their queue, if its poll has not done that. */
     void retire(final PolledQueue polled, final int offset, final int count) {
-        final CompletionBudget budget = polled.budget;
+        final CompletionBudget budget = polled.budget();
         if (budget != null) {
             budget.onPolledByPoller(slab, offset / IbvWc.SIZE_BYTES, count);
         }
