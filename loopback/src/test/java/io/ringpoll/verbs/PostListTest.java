@@ -271,6 +271,33 @@ class PostListTest {
         }
     }
 
+    @Test
+    void shouldNotCountAnUncountedQueuePairInTheBudgetOfAnotherOne() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
+            ConnectionId client = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS)) {
+            final VerbsCompletionQueue queue = pair.client().sendQueue();
+            final SendList list = writes(pair, 16);
+            try (QueuePair queuePair = client.createQueuePair(pair.domain(),
+                QueuePairAttributes.create(queue, pair.client().receiveQueue()).completionBudget(false))) {
+                client.connect(ConnectionParameters.create());
+                try (ConnectionId server = listener.nextRequest(VerbsPair.TIMEOUT_MS).orElseThrow();
+                    VerbsCompletionQueue served = VerbsCompletionQueue.create(server.context(), "served", 16, null);
+                    QueuePair other = server.createQueuePair(pair.domain(), QueuePairAttributes.create(served))) {
+                    server.accept(ConnectionParameters.create());
+                    VerbsPair.await(client, ConnectionEventType.ESTABLISHED);
+                    // The budget ends with its queue pair: nothing is retired from it any more.
+                    pair.client().close();
+                    for (int i = 0; i <= queue.capacity() / 16; i++) {
+                        assertEquals(16, queuePair.postSend(list));
+                        for (int j = 0; j < 16; j++) {
+                            pair.nextSuccess(queue);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /** Signalled writes of 8 bytes, numbered from 0. */
     private static SendList writes(final VerbsPair pair, final int count) {
         final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);

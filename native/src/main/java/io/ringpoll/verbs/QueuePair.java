@@ -75,8 +75,9 @@ public final class QueuePair extends NativeResource {
         if (ownsBudgets) {
             openBudgets();
         }
-        sendBudget = sendQueue.budget();
-        receiveBudget = receiveQueue.budget();
+        // A budget that is there without being opened here is another queue pair's, and ends with that one.
+        sendBudget = ownsBudgets ? sendQueue.budget() : null;
+        receiveBudget = ownsBudgets ? receiveQueue.budget() : null;
         sends = HotCalls.register(QueuePair.class);
         // With one completion queue for both they share its budget.
         receives = sendQueue == receiveQueue ? sends.registerPartner() : HotCalls.register(QueuePair.class);
