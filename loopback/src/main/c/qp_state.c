@@ -74,11 +74,10 @@ void lb_qp_clean_queues(struct lb_qp *qp)
         lb_cq_clean(qp->recv_cq, lb_qp_num(qp));
 }
 
-/* Both locks held. Back to where ibv_create_qp left it; nothing is completed. */
+/* Both locks held. Back to where ibv_create_qp left it, up to end_reset; nothing is completed. */
 static void reset(struct lb_qp *qp)
 {
     lb_send_stop_waiting(qp);
-    lb_qp_clean_queues(qp);
     qp->sq_epoch++;
     qp->rq_epoch++;
     qp->recv_taken = false;
@@ -89,13 +88,22 @@ static void reset(struct lb_qp *qp)
     if (qp->faults != NULL)
         lb_qp_faults_reset(qp);
     qp->retired_seen = 0;
-    atomic_store_explicit(&qp->retired, 0, memory_order_relaxed);
     qp->sq_error = false;
     qp->rq_error = false;
     qp->recv_ring.consumed = qp->recv_ring.posted;
     memset(&qp->attr, 0, sizeof(qp->attr));
     atomic_store_explicit(&qp->remote_access, 0, memory_order_relaxed);
     atomic_store_explicit(&qp->dest_qp_num, 0, memory_order_relaxed);
+}
+
+/*
+ * No lock held: who reads a batch of completions may wait for the locks of queue pairs, to deregister memory. Until it is in
+ * another state, nothing is posted to the queue pair, and nothing completes.
+ */
+static void end_reset(struct lb_qp *qp)
+{
+    lb_qp_clean_queues(qp);
+    atomic_store_explicit(&qp->retired, 0, memory_order_relaxed); /* polls have stored it up to now */
 }
 
 void lb_qp_set_owner(struct ibv_qp *qp, void *owner)
@@ -187,6 +195,8 @@ unlock:
     lb_lock_release(&qp->sq_lock);
     if (former_peer != NULL && former_peer->proxy != NULL)
         former_peer->proxy->detach(former_peer, qp);
+    if (!error && mask & IBV_QP_STATE && to == IBV_QPS_RESET)
+        end_reset(qp);
     if (proxy != NULL) {
         proxy->proxy->attach(proxy, qp);
         lb_qp_put(proxy);

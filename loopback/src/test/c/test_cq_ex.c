@@ -468,6 +468,35 @@ static void should_serve_several_threads(void)
     verbs_pair_close(&pair);
 }
 
+static void *reset(void *qp)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+    CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+    return NULL;
+}
+
+/* The reset removes completions from the queue: it waits for the end of the batch, and keeps nobody waiting meanwhile. */
+static void should_deregister_in_a_batch_while_a_queue_pair_is_reset(void)
+{
+    const struct timespec until_it_waits = {.tv_nsec = 20000000};
+    static char bytes[64];
+    struct verbs_pair pair;
+    pthread_t thread;
+
+    open_extended(&pair, 16);
+    write_once(&pair, 1);
+    await(ex_of(pair.cq[0]));
+    CHECK_EQ(pthread_create(&thread, NULL, reset, pair.qp[0]), 0);
+    (void)nanosleep(&until_it_waits, NULL);
+    struct ibv_mr *mr = ibv_reg_mr(pair.pd, bytes, sizeof(bytes), IBV_ACCESS_LOCAL_WRITE);
+    CHECK(mr != NULL);
+    CHECK_EQ(ibv_dereg_mr(mr), 0);
+    ibv_end_poll(ex_of(pair.cq[0]));
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    verbs_pair_close(&pair);
+}
+
 const struct test cq_ex_tests[] = {
     {"extended queue: what the device does not offer is refused", should_refuse_what_it_does_not_offer},
     {"extended queue: the device describes its clock", should_describe_its_clock},
@@ -482,5 +511,7 @@ const struct test cq_ex_tests[] = {
     {"extended queue: times survive the end of a queue pair", should_keep_times_when_a_queue_pair_is_destroyed},
     {"extended queue: the time is taken before a delay", should_take_the_time_before_a_delay},
     {"extended queue: several threads poll it", should_serve_several_threads},
+    {"extended queue: memory is deregistered in a batch while a queue pair is reset",
+        should_deregister_in_a_batch_while_a_queue_pair_is_reset},
     {NULL, NULL},
 };
