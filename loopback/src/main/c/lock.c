@@ -20,6 +20,9 @@
 /* Whether this process may use the expedited barrier. Set before there are locks. */
 static bool has_barrier;
 
+/* Yields after which a thread that ends a bias sleeps: a thread of real-time priority does not yield to the owner. */
+#define YIELDS 100
+
 static const struct timespec LOOK_AGAIN = {.tv_nsec = 1000000};
 
 static inline void relax(void)
@@ -45,8 +48,10 @@ void lb_lock_fence(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
     /* The child of a fork may have to register again. */
-    if (has_barrier && !make_barrier() && register_barrier())
-        (void)make_barrier();
+    if (!has_barrier || make_barrier() || (register_barrier() && make_barrier()))
+        return;
+    /* A filter of system calls refuses it since the start: no store waits that long in a processor that goes on. */
+    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL);
 }
 
 /* The owner may have lost its processor. */
@@ -56,8 +61,10 @@ static void await_owner(struct lb_lock *lock)
             atomic_load_explicit(&lock->owner, memory_order_relaxed) != NULL; looks++) {
         if (looks < SPINS)
             relax();
-        else
+        else if (looks < SPINS + YIELDS)
             sched_yield();
+        else
+            (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL);
     }
 }
 
