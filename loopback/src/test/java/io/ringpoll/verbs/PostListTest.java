@@ -12,10 +12,12 @@ import io.ringpoll.os.Errno;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Chains of prepared requests: room, budget, refusals in the middle, failures of the connection, and wrong arguments. */
 @Tag(TestDevice.TAG)
@@ -258,6 +260,41 @@ class PostListTest {
     }
 
     @Test
+    void shouldLeaveTheElementsAsTheyAreIfOneRegionCannotBeUsed() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendElements(2).maxInlineBytes(16));
+            MemoryRegion one = pair.domain().allocate(64); MemoryRegion two = pair.domain().allocate(64);
+            MemoryRegion closed = pair.domain().allocate(64)) {
+            closed.close();
+            final SendList list = writes(pair, 1, 2);
+            list.element(0, 0, 0, 16);
+            assertThrows(IllegalStateException.class, () -> list.elements(0, one, closed));
+            assertThrows(NullPointerException.class, () -> list.elements(0, two, null));
+            // The list needs neither of them.
+            one.close();
+            two.close();
+            list.element(0, 0, 8, 16);
+            list.write(0, pair.memory(64, VerbsPair.ALL).remote(), SendFlag.SIGNALED, SendFlag.INLINE);
+            assertEquals(1, pair.client().postSend(list));
+            pair.nextSuccess(pair.client().sendQueue());
+        }
+    }
+
+    @Test
+    void shouldNameAListThatIsClosed() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final SendList list = writes(pair, 2);
+            list.fetchAndAdd(1, pair.memory(8, VerbsPair.ALL).remote());
+            list.close();
+            final List<Executable> uses = List.of(() -> list.workRequestId(0, 1), () -> list.element(0, 0, 0, 8),
+                () -> list.elements(0), () -> list.remoteOffset(0, 0), () -> list.immediate(0, 1), () -> list.signaled(0, true),
+                () -> list.operands(1, 1, 0), () -> list.send(0), () -> pair.client().postSend(list, 0, 0));
+            for (final Executable use : uses) {
+                assertEquals(list.name() + " is closed", assertThrows(IllegalStateException.class, use).getMessage());
+            }
+        }
+    }
+
+    @Test
     void shouldCountACompletionQueueForOneQueuePair() {
         try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
             ConnectionId id = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS)) {
@@ -300,8 +337,12 @@ class PostListTest {
 
     /** Signalled writes of 8 bytes, numbered from 0. */
     private static SendList writes(final VerbsPair pair, final int count) {
+        return writes(pair, count, 1);
+    }
+
+    private static SendList writes(final VerbsPair pair, final int count, final int maxElements) {
         final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);
-        final SendList list = pair.closed(SendList.allocate(count, 1));
+        final SendList list = pair.closed(SendList.allocate(count, maxElements));
         for (int i = 0; i < count; i++) {
             list.write(i, memory.remote(), SendFlag.SIGNALED);
             list.elements(i, memory);

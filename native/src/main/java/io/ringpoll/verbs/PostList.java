@@ -136,18 +136,19 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         Parents.enter(this);
         try {
             final MemoryRegion[] former = regionsOf(index);
-            for (int element = 0; element < memory.length; element++) {
-                retain(Objects.requireNonNull(memory[element], "one of the regions (memory) is null"));
-                regions[index * maxElements + element] = memory[element];
+            final MemoryRegion[] next = memory.clone();
+            retainAll(next);
+            for (int element = 0; element < next.length; element++) {
+                regions[index * maxElements + element] = next[element];
                 final long offset = elementOffset(index, element);
-                this.memory.set(ValueLayout.JAVA_LONG, offset + IbvWr.SGE_ADDR_OFFSET, memory[element].memoryAddress());
+                this.memory.set(ValueLayout.JAVA_LONG, offset + IbvWr.SGE_ADDR_OFFSET, next[element].memoryAddress());
                 this.memory.set(ValueLayout.JAVA_INT, offset + IbvWr.SGE_LENGTH_OFFSET, 0);
-                this.memory.set(ValueLayout.JAVA_INT, offset + IbvWr.SGE_LKEY_OFFSET, memory[element].localKey());
+                this.memory.set(ValueLayout.JAVA_INT, offset + IbvWr.SGE_LKEY_OFFSET, next[element].localKey());
             }
-            Arrays.fill(regions, index * maxElements + memory.length, (index + 1) * maxElements, null);
-            elementCounts[index] = memory.length;
+            Arrays.fill(regions, index * maxElements + next.length, (index + 1) * maxElements, null);
+            elementCounts[index] = next.length;
             lengths[index] = 0;
-            this.memory.set(ValueLayout.JAVA_INT, offset(index) + IbvWr.NUM_SGE_OFFSET, memory.length);
+            this.memory.set(ValueLayout.JAVA_INT, offset(index) + IbvWr.NUM_SGE_OFFSET, next.length);
             for (final MemoryRegion region : former) {
                 forgetUnused(region);
             }
@@ -158,6 +159,21 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
 
     private MemoryRegion[] regionsOf(final int index) {
         return Arrays.copyOfRange(regions, index * maxElements, index * maxElements + elementCounts[index]);
+    }
+
+    /** Keeps regions open: all of them, or, if one cannot be used, no more than before. */
+    private void retainAll(final MemoryRegion... wanted) {
+        int retained = 0;
+        try {
+            for (final MemoryRegion region : wanted) {
+                retain(Objects.requireNonNull(region, "one of the regions (memory) is null"));
+                retained++;
+            }
+        } finally {
+            for (int i = 0; i < retained && retained < wanted.length; i++) {
+                forgetUnused(wanted[i]);
+            }
+        }
     }
 
     private void retain(final MemoryRegion region) {
@@ -188,6 +204,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
      */
     public final void element(final int index, final int element, final long offset, final long lengthBytes) {
         Objects.checkIndex(index, capacity);
+        openAddress();
         Objects.checkIndex(element, elementCounts[index]);
         final MemoryRegion region = regions[index * maxElements + element];
         final long address = region.addressFor(offset, lengthBytes);
@@ -216,16 +233,19 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
      */
     public final void workRequestId(final int index, final long workRequestId) {
         Objects.checkIndex(index, capacity);
+        openAddress();
         memory.set(ValueLayout.JAVA_LONG, offset(index) + IbvWr.WR_ID_OFFSET, workRequestId);
     }
 
     final void setInt(final int index, final int field, final int value) {
         Objects.checkIndex(index, capacity);
+        openAddress();
         memory.set(ValueLayout.JAVA_INT, offset(index) + field, value);
     }
 
     final void setLong(final int index, final int field, final long value) {
         Objects.checkIndex(index, capacity);
+        openAddress();
         memory.set(ValueLayout.JAVA_LONG, offset(index) + field, value);
     }
 
