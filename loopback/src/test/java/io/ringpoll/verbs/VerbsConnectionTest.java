@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsException;
@@ -65,6 +66,25 @@ class VerbsConnectionTest {
             assertEquals(28, rejected.status());
             assertArrayEquals(WELCOME, Arrays.copyOf(rejected.privateData(), WELCOME.length));
             assertEquals(ConnectionState.FAILED, client.id.state());
+        }
+    }
+
+    @Test
+    void shouldSayWhyARequestThatTheOtherSideHasWithdrawnCannotBeAnswered() {
+        assumeTrue(TestDevice.isLoopback(), "the kernel may take the answer to such a request");
+        try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1)) {
+            final ConnectionId request;
+            try (Side client = Side.to(listener)) {
+                client.id.connect(ConnectionParameters.create());
+                request = listener.nextRequest(TIMEOUT_MS).orElseThrow();
+            }
+            try (Side server = Side.of(request)) {
+                for (final Executable answer : List.<Executable>of(
+                    () -> server.id.accept(ConnectionParameters.create()), () -> server.id.reject(WELCOME))) {
+                    final String message = assertThrows(VerbsException.class, answer).getMessage();
+                    assertTrue(message.contains("the other side may have closed its end"), message);
+                }
+            }
         }
     }
 

@@ -321,8 +321,9 @@ public final class ConnectionId extends NativeResource {
     private void begin(final String function, final String what, final ConnectionState from, final ConnectionState to,
         final ConnectionParameters parameters, final int carriedBytes) {
         final int lengthBytes = parameters.privateData().length;
-        final String remedy = lengthBytes <= carriedBytes ? "" : lengthBytes + " bytes of private data may be too many: " +
-            "InfiniBand and RoCE carry " + carriedBytes + " here; send more as a message";
+        final String remedy = lengthBytes <= carriedBytes ? withdrawn(from) :
+            lengthBytes + " bytes of private data may be too many: InfiniBand and RoCE carry " + carriedBytes +
+                " here; send more as a message";
         try (Arena arena = Arena.ofConfined()) {
             step(function, what, EnumSet.of(from), to, id -> {
                 if (queuePair == null) {
@@ -333,6 +334,12 @@ public final class ConnectionId extends NativeResource {
                     ConnectionFunctions.rdma_accept(id, struct);
             }, remedy);
         }
+    }
+
+    /** Why the answer to a request may fail. */
+    private static String withdrawn(final ConnectionState from) {
+        return from == ConnectionState.REQUESTED ?
+            "the other side may have closed its end before this answer: close this id, and take the next request" : "";
     }
 
     /**
@@ -354,7 +361,8 @@ public final class ConnectionId extends NativeResource {
         try (Arena arena = Arena.ofConfined()) {
             final long address = sent.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_BYTE, sent).address();
             step("rdma_reject", "reject", EnumSet.of(ConnectionState.REQUESTED), ConnectionState.REJECTED,
-                id -> ConnectionFunctions.rdma_reject(id, address, (byte) sent.length), "");
+                id -> ConnectionFunctions.rdma_reject(id, address, (byte) sent.length),
+                withdrawn(ConnectionState.REQUESTED));
         }
     }
 
