@@ -10,6 +10,7 @@ import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +47,7 @@ import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.StateMachineException;
 import org.apache.ratis.protocol.exceptions.TimeoutIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.IOUtils;
 import org.apache.ratis.util.JavaUtils;
 import org.apache.ratis.util.TimeDuration;
 
@@ -54,6 +56,12 @@ import org.apache.ratis.util.TimeDuration;
  * thread, so dependent actions must not wait for another reply.
  */
 final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
+    /**
+     * Pause before the failure of an attempt to a server that is not reached: by default the engine's client takes another one at
+     * once. Short beside an election: it delays the first request to a new leader.
+     */
+    static final int UNREACHED_PAUSE_MS = 2;
+
     private final ClientNode node;
     private final RdmaProxyMap servers;
     private final TimeDuration requestTimeout;
@@ -183,7 +191,7 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             }));
         } catch (final IOException | RuntimeException e) {
             series.notSent(number);
-            return JavaUtils.completeExceptionally(e);
+            return failed(e);
         }
         return result;
     }
@@ -215,8 +223,19 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             send(getProxies().getProxy(request.getServerId()), request, toProto(typeOf(request), request), result,
                 failed -> { });
         } catch (final IOException | RuntimeException e) {
-            return JavaUtils.completeExceptionally(e);
+            return failed(e);
         }
+        return result;
+    }
+
+    /** The end of a request that was not sent: after a pause if its server is not reached. */
+    private CompletableFuture<RaftClientReply> failed(final Exception reason) {
+        if (!(reason instanceof ConnectException)) {
+            return JavaUtils.completeExceptionally(reason);
+        }
+        final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
+        CompletableFuture.delayedExecutor(UNREACHED_PAUSE_MS, TimeUnit.MILLISECONDS, this::onRetryThread)
+            .execute(() -> result.completeExceptionally(reason));
         return result;
     }
 
@@ -290,7 +309,7 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout :
             requestTimeout.add(request.getTimeoutMs(), TimeUnit.MILLISECONDS);
         try {
-            return toReply(getProxies().getProxy(request.getServerId()).send(type, toProto(type, request), timeout));
+            return toReply(proxyTo(request.getServerId()).send(type, toProto(type, request), timeout));
         } catch (final AlreadyClosedException e) {
             if (node.isClosed()) {
                 throw e;
@@ -303,6 +322,20 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 throw e;
             }
             return refusal(request, e);
+        }
+    }
+
+    private RdmaProxy proxyTo(final RaftPeerId server) throws IOException {
+        try {
+            return getProxies().getProxy(server);
+        } catch (final ConnectException e) {
+            try {
+                TimeUnit.MILLISECONDS.sleep(UNREACHED_PAUSE_MS);
+            } catch (final InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+                throw IOUtils.toInterruptedIOException("interrupted after a failed connect to " + server, interrupted);
+            }
+            throw e;
         }
     }
 
