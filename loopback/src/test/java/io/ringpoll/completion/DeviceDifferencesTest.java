@@ -1,9 +1,11 @@
 package io.ringpoll.completion;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -93,6 +95,18 @@ class DeviceDifferencesTest {
 
     private int status(final Connection connection) {
         return completions.awaitOne(connection.completionQueue()).status();
+    }
+
+    @Test
+    void shouldOfferTimestampsOrNameTheMissingCapability() {
+        final VerbsContext context = pair.peer().context();
+        assertEquals(either(true, false), DeviceClock.isOfferedBy(context));
+        if (!TestDevice.isLoopback()) {
+            assertTrue(assertThrows(VerbsException.class, () -> DeviceClock.of(context)).getMessage()
+                .contains(DeviceClock.CAPABILITY));
+            assertEquals(Errno.EOPNOTSUPP, assertThrows(VerbsException.class,
+                () -> VerbsCompletionQueue.createWithTimestamps(context, "orders", 16, null)).errno());
+        }
     }
 
     private static <T> T either(final T onLoopback, final T onSoftRoce) {

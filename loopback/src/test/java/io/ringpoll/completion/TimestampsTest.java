@@ -15,12 +15,10 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Queues with timestamps: the time and the record of each completion; a device without the capability. */
-@Tag(TestDevice.TAG)
+/** Queues with timestamps: the time and the record of each completion; the refusal of a device without the capability. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class TimestampsTest {
     private static final int MESSAGES = 500;
@@ -139,18 +137,6 @@ class TimestampsTest {
             assertEquals("ibv_create_cq_ex", refused.function());
             assertTrue(refused.getMessage().contains("orders needs the capability \"completion timestamps\", which synthetic0 " +
                 "does not have; use VerbsCompletionQueue.create"), refused.getMessage());
-        }
-    }
-
-    @Test
-    void shouldBeRefusedOnSoftRoce() {
-        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            assumeTrue(peer.context().name().startsWith("rxe"));
-            assertFalse(DeviceClock.isOfferedBy(peer.context()));
-            assertTrue(assertThrows(VerbsException.class, () -> DeviceClock.of(peer.context())).getMessage()
-                .contains(DeviceClock.CAPABILITY));
-            assertEquals(Errno.EOPNOTSUPP, assertThrows(VerbsException.class,
-                () -> VerbsCompletionQueue.createWithTimestamps(peer.context(), "orders", 16, null)).errno());
         }
     }
 

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsException;
@@ -70,8 +69,7 @@ class VerbsConnectionTest {
     }
 
     @Test
-    void shouldSayWhyARequestThatTheOtherSideHasWithdrawnCannotBeAnswered() {
-        assumeTrue(TestDevice.isLoopback(), "the kernel may take the answer to such a request");
+    void shouldSayWhyARequestThatTheOtherSideHasWithdrawnCannotBeAnswered() throws Throwable {
         try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1)) {
             final ConnectionId request;
             try (Side client = Side.to(listener)) {
@@ -81,9 +79,18 @@ class VerbsConnectionTest {
             try (Side server = Side.of(request)) {
                 for (final Executable answer : List.<Executable>of(
                     () -> server.id.accept(ConnectionParameters.create()), () -> server.id.reject(WELCOME))) {
-                    final String message = assertThrows(VerbsException.class, answer).getMessage();
-                    assertTrue(message.contains("the other side may have closed its end"), message);
+                    try {
+                        answer.execute();
+                        assertFalse(TestDevice.isLoopback(), "only the kernel takes the answer to such a request");
+                        break;
+                    } catch (final VerbsException e) {
+                        assertTrue(e.getMessage().contains("the other side may have closed its end"), e::getMessage);
+                    }
                 }
+            } catch (final VerbsException e) {
+                assertFalse(TestDevice.isLoopback(), "only the kernel may have no queue pair for such a request: " + e);
+            } finally {
+                request.close();
             }
         }
     }

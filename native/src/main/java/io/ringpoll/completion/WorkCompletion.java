@@ -3,6 +3,7 @@ package io.ringpoll.completion;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordFlyweight;
 import java.nio.ByteOrder;
+import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 
@@ -54,7 +55,7 @@ public final class WorkCompletion extends RecordFlyweight {
      * @throws IllegalArgumentException  if the buffer is on the heap, where records are not polled to
      */
     public WorkCompletion wrap(final DirectBuffer buffer, final int offset) {
-        buffer.boundsCheck(offset, IbvWc.SIZE_BYTES);
+        Objects.requireNonNull(buffer, "the buffer is null").boundsCheck(offset, IbvWc.SIZE_BYTES);
         if (buffer.byteArray() != null) {
             throw new IllegalArgumentException("the buffer is on the heap; completions are in off-heap memory");
         }

@@ -41,9 +41,9 @@ class WrongUsageTest {
     private static final Set<String> SIGNED = Set.of("--seed");
     /** Zero threads of a kind is valid; the targets of the fuzzer are known only when the device is open (FuzzCommandTest). */
     private static final Set<String> FREE = Set.of("--pollers", "--handlers", "--applications", "--target");
-    /** Where 0 has a meaning of its own: nothing before, nothing between, the first. */
+    /** Where 0 has a meaning of its own: nothing before, nothing between, the first. Of all commands, or of the named one. */
     private static final Set<String> ZERO_IS_MEANT =
-        Set.of("--warm-up", "--lead-in", "--every", "--id", "--seed", "--numa-node", "--settle");
+        Set.of("--warm-up", "--lead-in", "--every", "--id", "--seed", "--numa-node", "--settle", "replicate --payload");
     private static final List<String> SERVER = List.of("--role", "server", "--peers", "127.0.0.1:7000", "--dir", "folder");
     /** Other options that an option depends on. */
     private static final List<String> BEFORE = List.of("--before", "no-such-folder/new-file");
@@ -133,7 +133,8 @@ class WrongUsageTest {
         for (final List<String> path : paths(command)) {
             for (final ArgSpec each : specOf(command, path).args()) {
                 final Class<?> type = each.isMultiValue() ? each.auxiliaryTypes()[0] : each.type();
-                if (NUMBERS.contains(type) && !ZERO_IS_MEANT.contains(nameOf(each))) {
+                if (NUMBERS.contains(type) && !ZERO_IS_MEANT.contains(nameOf(each))
+                    && !ZERO_IS_MEANT.contains(specOf(command, path).name() + " " + nameOf(each))) {
                     problems.addAll(problemsOf(command, path, each, "0", true));
                 }
             }
