@@ -1,5 +1,5 @@
 /** The completion ring, the three paths, the handlers' threads and the builder. */
-@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+@SuppressWarnings({"module", "requires-automatic", "requires-transitive-automatic"})
 module io.ringpoll.pipeline {
     requires java.management;
     requires jdk.jfr;
@@ -9,4 +9,5 @@ module io.ringpoll.pipeline {
 
     exports io.ringpoll.counters;
     exports io.ringpoll.pipeline;
+    exports io.ringpoll.internal.pipeline to io.ringpoll.connections;
 }

@@ -9,6 +9,7 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.RpmaException;
 import java.net.ConnectException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Keeps the connections of a set, and ends them together with their polling threads.
@@ -170,7 +171,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
 
     @Override
     protected void onRound() {
-        set.scheduleTasks();
+        set.pollers().schedule();
         set.closeIfUnpolled();
     }
 
@@ -228,6 +229,9 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     protected void onDeadline(final KeptConnection<MessageConnection> kept) {
         final MessageConnection connection = kept.owner();
         if (kept.phase() == Phase.CONNECTING) {
+            if (connection.isGreeted()) {
+                set.onRejected(new TimeoutException(connection + " was accepted, but not established in time"));
+            }
             connection.requestEnd(DisconnectReason.PEER_LOST, "not established in time");
         } else if (isClosedBeforeEstablished(kept)) {
             release(kept);

@@ -5,8 +5,8 @@ import org.agrona.DirectBuffer;
 /**
  * A user's callbacks for the connections of a set.
  *
- * <p>All callbacks of a connection are called on its polling thread, and after the end of that thread on the one that closes the
- * pipeline or the set, one at a time: first {@link #onConnected}, last {@link
+ * <p>All callbacks of a connection are called on its polling thread, which invokes the poller if that is an agent, and after the
+ * end of that thread on the one that closes the pipeline or the set, one at a time: first {@link #onConnected}, last {@link
  * #onDisconnected}, each exactly once. A set with several polling threads calls its listener on each of them. Nothing is polled
  * while a callback runs, so callbacks must not block. An exception is passed to the set's error handler, and the connection
  * continues.

@@ -5,6 +5,7 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
@@ -15,7 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One polling thread of a set: dispatches completions to their connections and executes tasks.
+ * One polling thread of a set: dispatches completions to their connections and executes tasks. If the poller is an agent, its
+ * polling thread is the one that invokes it.
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
@@ -25,8 +27,11 @@ final class ConnectionPoller implements CompletionHandler {
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable runTasks = this::runTasks;
+    /** The polling thread; of an agent, the one that runs callbacks outside of its duty cycles; null if there is none. */
     private volatile Thread thread;
     private volatile Pipeline pipeline;
+    /** Null if there is a polling thread. Set before the agent can be started. */
+    private volatile InvokedAgent agent;
 
     ConnectionPoller(final ConnectionSet set) {
         this.set = set;
@@ -36,11 +41,16 @@ final class ConnectionPoller implements CompletionHandler {
     /** Sets the running pipeline, which executes the tasks. */
     void begin(final Pipeline running) {
         pipeline = running;
+        if (running.pollerThread() == null) {
+            agent = (InvokedAgent) running.agent();
+        }
     }
 
     @Override
     public void onStart(final SlotControl slots) {
-        thread = Thread.currentThread();
+        if (agent == null) {
+            thread = Thread.currentThread();
+        }
     }
 
     @Override
@@ -69,8 +79,7 @@ final class ConnectionPoller implements CompletionHandler {
      * thread that closes the pipeline is the polling thread meanwhile, and {@link #join} waits for it.
      */
     void onUndelivered(final WorkCompletion completion) {
-        final Thread before = thread;
-        thread = Thread.currentThread();
+        final Thread before = enterCallbacks();
         try {
             final MessageConnection connection = (MessageConnection) completion.attachment();
             if (set.closesPipelines()) {
@@ -80,20 +89,46 @@ final class ConnectionPoller implements CompletionHandler {
             }
             connection.onLastCompletion(completion);
         } finally {
-            thread = before;
+            leaveCallbacks(before);
         }
     }
 
+    /** Whether the calling thread may post: for an agent also between two duty cycles. */
     boolean isPollingThread() {
-        return Thread.currentThread() == thread;
+        return Thread.currentThread() == thread || agent != null && agent.isInvoker();
+    }
+
+    /** Whether the calling thread is in a callback or task, so that it cannot wait for this poller. */
+    boolean isInCallback() {
+        return Thread.currentThread() == thread || agent != null && agent.isCaller();
     }
 
     void requirePollingThread(final MessageConnection connection) {
-        final Thread owner = thread;
-        if (Thread.currentThread() != owner) {
-            throw new IllegalStateException(owner == null ? connection + " has no polling thread: its set is closed" :
+        if (!isPollingThread()) {
+            final Thread owner = agent != null && agent.isStarted() ? pipeline.pollerThread() : thread;
+            throw new IllegalStateException(owner == null ? connection + " has no polling thread: " +
+                (set.isClosed() ? "its set is closed" : "the agent is not invoked") :
                 connection + " belongs to thread " + owner.getName() + ", not to " + Thread.currentThread().getName() +
                     ": call execute");
+        }
+    }
+
+    /**
+     * Marks the calling thread, which runs callbacks outside of a duty cycle: they cannot wait for this poller.
+     *
+     * @return for {@link #leaveCallbacks}
+     */
+    Thread enterCallbacks() {
+        final Thread before = thread;
+        if (before != Thread.currentThread()) {
+            thread = Thread.currentThread();
+        }
+        return before;
+    }
+
+    void leaveCallbacks(final Thread before) {
+        if (before != Thread.currentThread()) {
+            thread = before;
         }
     }
 
@@ -168,27 +203,63 @@ final class ConnectionPoller implements CompletionHandler {
         }
     }
 
-    /** Whether the pipeline polls connections. */
+    /** Whether the pipeline polls connections, or will when its agent is started. */
     boolean isRunning() {
-        return pipeline.state() == PipelineState.RUNNING;
+        return pipeline.state() == PipelineState.RUNNING && (agent == null || agent.isAlive());
+    }
+
+    /** Whether the pipeline polls connections, as far as its agent is invoked. */
+    boolean isPolling() {
+        return isRunning() && (agent == null || agent.isStarted());
     }
 
     /** Describes a pipeline that is not running. */
     String pipelineEnd() {
         final Throwable failure = pipeline.failure();
-        return "the pipeline of thread " + pipeline.pollerThread().getName() + " is " + pipeline.state() +
+        final PipelineState state = pipeline.state();
+        return (agent == null ? "the pipeline of thread " + pipeline.pollerThread().getName() :
+            "the pipeline of agent " + agent.roleName()) + " is " +
+            (state == PipelineState.RUNNING ? "no longer polled: the agent has ended" : state) +
             (failure == null ? "" : ": " + failure);
+    }
+
+    /** Adds to the message of a time-out what an agent has to do with it. */
+    String lateness() {
+        return agent == null || agent.isStarted() ? "" : ": agent " + agent.roleName() + " has not been started";
     }
 
     /** Whether the polling thread runs, or may still be in a callback. */
     boolean isAlive() {
-        return pipeline.pollerThread().isAlive();
+        return agent == null ? pipeline.pollerThread().isAlive() : agent.isAlive();
     }
 
     /** Waits for the ends of the polling thread and of the close of its pipeline; false if one has not ended at the deadline. */
     boolean join(final Deadline deadline) {
         // The thread that closes the pipeline takes what is left in the queues.
-        return deadline.join(pipeline.pollerThread()) && deadline.await(() -> pipeline.state() == PipelineState.CLOSED);
+        return (agent == null ? deadline.join(pipeline.pollerThread()) : deadline.await(() -> !agent.isAlive())) &&
+            deadline.await(() -> pipeline.state() == PipelineState.CLOSED);
+    }
+
+    /** Whether the calling thread invokes the poller, so that a wait on it makes the duty cycles. */
+    boolean isInvoker() {
+        return agent != null && agent.isInvoker();
+    }
+
+    /** Makes a duty cycle if the calling thread invokes the poller; returns whether there was work. */
+    boolean makeOwnWork() {
+        return agent != null && agent.makeOwnWork();
+    }
+
+    /** Makes the calling thread the invoking thread of an agent if the former one has ended. */
+    void replaceEndedThread() {
+        if (agent != null) {
+            agent.replaceEndedThread();
+        }
+    }
+
+    /** The poller as an agent; null if there is a polling thread. */
+    InvokedAgent agent() {
+        return agent;
     }
 
     /** Whether the set is closed, so that this thread executes no tasks any more. */

@@ -27,11 +27,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
+import org.agrona.concurrent.Agent;
 
 /**
  * A set of message connections: accepts and requests them, polls them on one or several threads, and ends them.
  *
- * <p>A set has a thread for connection events, and polling threads that run the {@link ConnectionListener}. Each connection gets
+ * <p>A set has a thread for connection events, and polling threads, or agents of the program ({@link
+ * ConnectionSetBuilder#asAgent()}), that run the {@link ConnectionListener}. Each connection gets
  * registered buffers and receives before it is established, credits that keep a message from finding no receive, and one end,
  * for every reason: its last completions are handled, its queue leaves the poller, its queue pair is closed, {@link
  * ConnectionListener#onDisconnected} is called, and its memory serves the next connection.
@@ -48,13 +50,17 @@ public final class ConnectionSet implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ConnectionSet.class.getName());
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long ADOPTION_NS = TimeUnit.SECONDS.toNanos(1);
+    /** The device has the time-out for the address, and again for the route. */
+    private static final int RESOLUTIONS = 2;
 
     private final ConnectionSetBuilder config;
     private final ConnectionSizes sizes;
     private final Hello hello;
     private final Peer peer;
-    private final ConnectionPoller[] pollers;
+    private final ConnectionPollers pollers;
     private final PipelineGroup pipelines;
+    /** Empty if there are polling threads. */
+    private final List<Agent> agents;
     private final ConnectionEvents events;
     private final Thread shutdownHook;
     /** Describes the close; null until it has begun. */
@@ -83,10 +89,10 @@ public final class ConnectionSet implements AutoCloseable {
         events = new ConnectionEvents(this, config.name + "-events");
         peer = openPeer();
         memory = new BufferPool(peer, sizes.buffers());
-        pollers = IntStream.range(0, config.pollers)
-            .mapToObj(i -> new ConnectionPoller(this)).toArray(ConnectionPoller[]::new);
+        pollers = new ConnectionPollers(IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this)).toList());
         shutdownHook = new Thread(() -> close(config.shutdownTimeoutNs), config.name + "-shutdown");
         pipelines = startPipelines();
+        agents = pollers.agents(this);
         events.start();
         if (config.shutdownTimeoutNs > 0) {
             addShutdownHook();
@@ -119,15 +125,8 @@ public final class ConnectionSet implements AutoCloseable {
         PipelineGroup started = null;
         boolean complete = false;
         try {
-            started = PipelineGroup.start(pollers.length, this::describe);
-            for (int i = 0; i < pollers.length; i++) {
-                final Pipeline pipeline = started.pipelines().get(i);
-                if (pipeline.pollerThread() == null) {
-                    throw new IllegalStateException("pipeline " + i +
-                        " of a set of connections is an agent, but a set has polling threads: leave out asAgent()");
-                }
-                pollers[i].begin(pipeline);
-            }
+            started = PipelineGroup.start(config.pollers, this::describe);
+            pollers.begin(started.pipelines());
             complete = true;
             return started;
         } finally {
@@ -142,8 +141,9 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private PipelineBuilder describe(final int index) {
-        return config.newPipeline(index).runToCompletion().shutdownTimeoutNs(0)
-            .onUndelivered(pollers[index]::onUndelivered).onAll(pollers[index]);
+        final PipelineBuilder description = config.newPipeline(index);
+        return (config.asAgent ? description.asAgent() : description).runToCompletion().shutdownTimeoutNs(0)
+            .onUndelivered(pollers.get(index)::onUndelivered).onAll(pollers.get(index));
     }
 
     private static String localAddress(final ConnectionSetBuilder config) {
@@ -203,33 +203,34 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer and waits until {@link ConnectionListener#onConnected} has returned. Not on a polling thread.
+     * Connects to a peer and waits until {@link ConnectionListener#onConnected} has returned. Not in a callback; a thread that
+     * invokes agents of the set makes their duty cycles meanwhile.
+     *
+     * <p>The memory of the connection is allocated and registered before the time-out begins, because nothing can interrupt
+     * that; the memory of an ended connection needs no registration. The resolver of the system, which looks up a host that
+     * is a name, has time-outs of its own.
      *
      * @param host      address of the peer
      * @param port      of the peer
-     * @param timeoutNs in nanoseconds; 0 or less does not wait, which suffices for no peer
+     * @param timeoutNs time-out of all that follows the registration, in nanoseconds; 0 or less does not wait, which suffices
+     *                  for no peer
      * @return the connection
      * @throws ConnectException         if the peer does not answer in time or rejects the request, or the set is closed
-     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, or on a polling thread
+     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, or in a callback or task
      * @throws WaitInterruptedException if the thread is interrupted
      */
     public MessageConnection connect(final String host, final int port, final long timeoutNs) throws ConnectException {
         requireOpen();
-        for (final ConnectionPoller poller : pollers) {
-            if (poller.isPollingThread()) {
-                throw new IllegalStateException("a polling thread cannot wait for a connection: connect on another thread");
-            }
+        if (pollers.areInCallback()) {
+            throw new IllegalStateException("a polling thread cannot wait for a connection: connect on another thread");
         }
+        final MessageBuffers buffers = takePlace(host, port);
         final Deadline deadline = Deadline.after(timeoutNs);
-        final MessageConnection connection;
-        final int timeoutMs = (int) Math.min(Integer.MAX_VALUE, Math.max(1, TimeUnit.NANOSECONDS.toMillis(timeoutNs)));
-        try (ConnectionConfig queues = sizes.newConfig(timeoutMs);
-            ConnectionRequest request = peer.request(host, Integer.toString(port), queues)) {
-            connection = make(request, null);
-        } catch (final RpmaException failed) {
-            throw failed(host, port, failed);
+        final MessageConnection connection = request(host, port, buffers, deadline);
+        events.watch(connection, deadline.leftNs());
+        if (pollers.areInvoked()) {
+            pollers.makeOwnWorkUntil(connection.established()::isDone, deadline);
         }
-        events.watch(connection, timeoutNs);
         try {
             return connection.established().get(deadline.leftNs(), TimeUnit.NANOSECONDS);
         } catch (final InterruptedException interrupted) {
@@ -240,8 +241,39 @@ public final class ConnectionSet implements AutoCloseable {
             throw failed(host, port, failed.getCause());
         } catch (final TimeoutException late) {
             connection.requestEnd(DisconnectReason.CLOSED, "not established in time");
-            throw failed(host, port, new TimeoutException("not established within " + deadline.timeout()));
+            throw failed(host, port, new TimeoutException(
+                "not established within " + deadline.timeout() + connection.poller().lateness()));
         }
+    }
+
+    private MessageBuffers takePlace(final String host, final int port) throws ConnectException {
+        try {
+            return takePlace();
+        } catch (final RpmaException failed) {
+            throw failed(host, port, failed);
+        }
+    }
+
+    private MessageConnection request(
+        final String host, final int port, final MessageBuffers buffers, final Deadline deadline) throws ConnectException {
+        boolean made = false;
+        try (ConnectionConfig queues = sizes.newConfig(resolutionMs(deadline.leftNs()));
+            ConnectionRequest request = peer.request(host, Integer.toString(port), queues)) {
+            final MessageConnection connection = connect(request, buffers);
+            made = true;
+            return connection;
+        } catch (final RpmaException failed) {
+            throw failed(host, port, failed);
+        } finally {
+            if (!made) {
+                leavePlace(buffers);
+            }
+        }
+    }
+
+    /** Time-out of one step of the resolution, so that all steps are within a time. */
+    static int resolutionMs(final long leftNs) {
+        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(leftNs) / RESOLUTIONS, 1, Integer.MAX_VALUE);
     }
 
     private static ConnectException failed(final String host, final int port, final Throwable cause) {
@@ -264,7 +296,9 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * Number of rejected requests: too many connections, or a peer that is not of this protocol.
+     * Number of requests without a connection: rejected for too many connections or a peer that is not of this protocol, or
+     * accepted and not established in {@link ConnectionSetBuilder#acceptTimeoutNs}. The first, second, fourth one and so on are
+     * logged with their reasons.
      *
      * @return requests so far
      */
@@ -294,6 +328,21 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
+     * The pollers as agents, see {@link ConnectionSetBuilder#asAgent()}. The close of an agent closes the whole set, as {@link
+     * #close()} does, on the calling thread.
+     *
+     * @return one for each poller, by index; always the same
+     * @throws IllegalStateException if the set has polling threads
+     */
+    public List<Agent> agents() {
+        if (agents.isEmpty()) {
+            throw new IllegalStateException(
+                config.name + " has polling threads: asAgent() of its builder makes the pollers agents");
+        }
+        return agents;
+    }
+
+    /**
      * Whether the close has begun, by a call, at JVM shutdown, or because a pipeline has ended.
      *
      * @return false until then
@@ -303,12 +352,21 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * Waits until the set is closed, by another thread or at JVM shutdown.
+     * Waits until the set is closed, by another thread or at JVM shutdown. A thread that invokes agents of the set makes their
+     * duty cycles meanwhile.
      *
      * @throws WaitInterruptedException if the thread is interrupted
+     * @throws IllegalStateException    in a callback or task, for which the close would wait
      */
     public void awaitClose() {
+        if (pollers.areInCallback()) {
+            throw new IllegalStateException("a callback cannot wait for the close of " + config.name + ", which waits for it");
+        }
         try {
+            if (pollers.areInvoked()) {
+                pollers.makeOwnWorkUntil(
+                    () -> closed.getCount() == 0 || !pollers.areInvoked(), Deadline.after(Long.MAX_VALUE));
+            }
             closed.await();
         } catch (final InterruptedException interrupted) {
             Thread.currentThread().interrupt();
@@ -336,13 +394,11 @@ public final class ConnectionSet implements AutoCloseable {
     public boolean close(final long timeoutNs) {
         final boolean first = !isClosed() &&
             closing.compareAndSet(null, JvmShutdown.hasBegun() ? " was closed by JVM shutdown" : " is closed");
-        for (final ConnectionPoller poller : pollers) {
-            if (poller.isPollingThread()) {
-                if (first) {
-                    endOnThread(timeoutNs);
-                }
-                return false;
+        if (pollers.areInCallback()) {
+            if (first) {
+                endOnThread(timeoutNs);
             }
+            return false;
         }
         if (!releasedAll) {
             end(Deadline.after(timeoutNs));
@@ -356,7 +412,7 @@ public final class ConnectionSet implements AutoCloseable {
 
     /** Closes the set if a pipeline has ended before it; event thread. */
     void closeIfUnpolled() {
-        final ConnectionPoller ended = endedPoller();
+        final ConnectionPoller ended = pollers.ended();
         // In this order: the close of the set ends its pipelines.
         if (ended != null && closing.compareAndSet(null, " is closed: " + ended.pipelineEnd())) {
             LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", config.name, ended.pipelineEnd());
@@ -365,31 +421,8 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    /** The first thread of a pipeline that is not running; null if there is none. */
-    private ConnectionPoller endedPoller() {
-        for (final ConnectionPoller poller : pollers) {
-            if (!poller.isRunning()) {
-                return poller;
-            }
-        }
-        return null;
-    }
-
-    /** Whether all connections have ended, except those that no thread polls. */
-    private boolean haveEnded() {
-        if (unended() == 0) {
-            return true;
-        }
-        for (final ConnectionPoller poller : pollers) {
-            if (poller.isRunning() && poller.connections().get() > 0) {
-                return false;
-            }
-        }
-        return endedPoller() != null;
-    }
-
     private void end(final Deadline deadline) {
-        if (deadline.tryLock(closer)) {
+        if (pollers.areInvoked() ? pollers.await(deadline, closer::tryLock) : deadline.tryLock(closer)) {
             try {
                 if (!releasedAll) {
                     release(deadline);
@@ -403,13 +436,11 @@ public final class ConnectionSet implements AutoCloseable {
     private void release(final Deadline deadline) {
         try {
             events.endAll();
-            deadline.await(this::haveEnded);
+            pollers.replaceEndedThreads();
+            pollers.await(deadline, () -> unended() == 0 || pollers.haveEnded());
             closesPipelines = true;
             pipelines.close(deadline.leftNs());
-            boolean polling = false;
-            for (final ConnectionPoller poller : pollers) {
-                polling |= !poller.join(deadline);
-            }
+            final boolean polling = !pollers.join(deadline);
             if (!polling) {
                 adopt(deadline);
                 releasedAll = unended() == 0 && events.stop(orLater(deadline).leftNs());
@@ -437,7 +468,7 @@ public final class ConnectionSet implements AutoCloseable {
             events.abandonAll();
         }
         orLater(deadline).await(() -> {
-            executeTasks();
+            pollers.adopt();
             return unended() == 0;
         });
     }
@@ -447,20 +478,11 @@ public final class ConnectionSet implements AutoCloseable {
         return Deadline.after(deadline.isWithoutTime() ? 0 : Math.max(ADOPTION_NS, deadline.leftNs()));
     }
 
-    private void executeTasks() {
-        for (final ConnectionPoller poller : pollers) {
-            poller.adopt();
-        }
-    }
-
-    /** Makes a connection from a request, for which there is a place; the peer's hello is null if this side has requested it. */
+    /** Makes a connection from a request, if there is a place for it; the peer's hello is null if this side has requested it. */
     MessageConnection make(final ConnectionRequest request, final Hello peers) {
-        takePlace();
-        MessageBuffers buffers = null;
+        final MessageBuffers buffers = takePlace();
         boolean made = false;
         try {
-            buffers = memory.take();
-            buffers.postReceives(request);
             final MessageConnection connection = connect(request, buffers);
             if (peers != null) {
                 connection.greet(hello, peers);
@@ -469,19 +491,16 @@ public final class ConnectionSet implements AutoCloseable {
             return connection;
         } finally {
             if (!made) {
-                leave();
-                onEnded();
-                if (buffers != null) {
-                    giveMemoryBack(buffers);
-                }
+                leavePlace(buffers);
             }
         }
     }
 
     private MessageConnection connect(final ConnectionRequest request, final MessageBuffers buffers) {
+        buffers.postReceives(request);
         final Connection connection = request.connect(hello.encode());
         try {
-            final ConnectionPoller poller = leastLoaded();
+            final ConnectionPoller poller = pollers.leastLoaded();
             final MessageConnection made = new MessageConnection(poller, connection, buffers, sizes, config.listener);
             poller.connections().incrementAndGet();
             return made;
@@ -491,17 +510,8 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    private ConnectionPoller leastLoaded() {
-        ConnectionPoller least = pollers[0];
-        for (final ConnectionPoller poller : pollers) {
-            if (poller.connections().get() < least.connections().get()) {
-                least = poller;
-            }
-        }
-        return least;
-    }
-
-    private void takePlace() {
+    /** Takes a place for a connection, and its memory. */
+    private MessageBuffers takePlace() {
         synchronized (counting) {
             if (isClosed() || connections == config.maxConnections) {
                 throw new IllegalStateException(isClosed() ? closeDescription() :
@@ -510,6 +520,24 @@ public final class ConnectionSet implements AutoCloseable {
             connections++;
             unended++;
         }
+        boolean taken = false;
+        try {
+            final MessageBuffers buffers = memory.take();
+            taken = true;
+            return buffers;
+        } finally {
+            if (!taken) {
+                leave();
+                onEnded();
+            }
+        }
+    }
+
+    /** Gives up a place for which no connection was made. */
+    private void leavePlace(final MessageBuffers buffers) {
+        leave();
+        onEnded();
+        giveMemoryBack(buffers);
     }
 
     void giveMemoryBack(final MessageBuffers buffers) {
@@ -546,17 +574,14 @@ public final class ConnectionSet implements AutoCloseable {
         if (isClosed()) {
             throw new IllegalStateException(closeDescription());
         }
-        final ConnectionPoller ended = endedPoller();
+        final ConnectionPoller ended = pollers.ended();
         if (ended != null) {
             throw new IllegalStateException(config.name + " is closing: " + ended.pipelineEnd());
         }
     }
 
-    /** Schedules the tasks that a pipeline has refused because too many of others were pending. */
-    void scheduleTasks() {
-        for (final ConnectionPoller poller : pollers) {
-            poller.schedule();
-        }
+    ConnectionPollers pollers() {
+        return pollers;
     }
 
     ConnectionConfig newConnectionConfig() {

@@ -30,6 +30,7 @@ public final class ConnectionSetBuilder {
     int operationsInFlight;
     int maxConnections = 1024;
     int pollers = 1;
+    boolean asAgent;
     IntFunction<PipelineBuilder> pipelines;
     byte[] privateData = {};
     long connectTimeoutNs = TimeUnit.SECONDS.toNanos(10);
@@ -143,6 +144,25 @@ public final class ConnectionSetBuilder {
      */
     public ConnectionSetBuilder pollers(final int threads) {
         pollers = threads;
+        return this;
+    }
+
+    /**
+     * Makes the pollers agents instead of threads: {@link ConnectionSet#agents()} are to be given to an {@code AgentRunner},
+     * {@code AgentInvoker} or {@code CompositeAgent} of the program, which starts, invokes and closes them. {@link #start()}
+     * does not wait for that.
+     *
+     * <p>The thread that invokes the agent of a connection is its polling thread: it runs the callbacks, and may send also
+     * between two duty cycles. It may call {@link ConnectionSet#connect} and {@link ConnectionSet#close} outside of
+     * callbacks: these make the duty cycles while they wait. Another thread may invoke the agent after a duty cycle, but not
+     * during one. Calls of threads that do not invoke wait for those that do, within their time-outs. Connection events have a
+     * thread of the set.
+     *
+     * @return this
+     * @see io.ringpoll.pipeline.PipelineBuilder#asAgent()
+     */
+    public ConnectionSetBuilder asAgent() {
+        asAgent = true;
         return this;
     }
 

@@ -285,7 +285,7 @@ public final class MessageConnection {
      */
     public void resume() {
         requireOwner();
-        receiver.deliverWaiting();
+        receiver.resume();
         onBatchEnd();
     }
 
@@ -558,7 +558,7 @@ public final class MessageConnection {
         onCompletion(completion);
     }
 
-    /** Posts the receives of handled messages again; polling thread. */
+    /** Posts the receives of handled messages again. */
     void onBatchEnd() {
         if (open) {
             receiver.postPending();
@@ -684,13 +684,13 @@ public final class MessageConnection {
         }
     }
 
-    /** Whether sends and receives may be posted; polling thread. */
-    boolean isOpen() {
-        return open;
-    }
-
     /** Ends the connection for a failure of its own. */
     void fail(final String detail) {
         requestEnd(DisconnectReason.FAILED, detail);
+    }
+
+    /** Whether sends and receives may be posted; polling thread. */
+    boolean isOpen() {
+        return open;
     }
 }

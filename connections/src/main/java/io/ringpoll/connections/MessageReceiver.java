@@ -105,6 +105,16 @@ final class MessageReceiver {
         }
     }
 
+    /** As {@link #deliverWaiting}, also between two duty cycles of an agent. */
+    void resume() {
+        final Thread before = owner.poller().enterCallbacks();
+        try {
+            deliverWaiting();
+        } finally {
+            owner.poller().leaveCallbacks(before);
+        }
+    }
+
     private void addWaiting(final int buffer, final int lengthBytes) {
         final int last = (firstWaiting + waiting) % waitingBuffers.length;
         waitingBuffers[last] = buffer;

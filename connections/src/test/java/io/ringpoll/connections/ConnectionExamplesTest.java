@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
@@ -20,6 +21,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.agrona.DirectBuffer;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.AgentInvoker;
+import org.agrona.concurrent.AgentRunner;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.CompositeAgent;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -225,6 +232,57 @@ class ConnectionExamplesTest {
             final List<String> lines = Stream.of(pair.server()).map(ConnectionExamplesTest::describe).toList();
             assertFalse(lines.getFirst().contains(" 0 connections"), lines::toString);
             assertTrue(lines.getFirst().endsWith(" 0 rejected, 0 exceptions"), lines::toString);
+        }
+    }
+
+    /** Work of the program beside the set. */
+    private static final class Logic implements Agent {
+        private volatile Thread thread;
+
+        @Override
+        public int doWork() {
+            thread = Thread.currentThread();
+            return 0;
+        }
+
+        @Override
+        public String roleName() {
+            return "logic";
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldServeOnTheThreadOfARunnerAndAskOnThatOfAnInvoker() throws Exception {
+        final Logic logic = new Logic();
+        final List<Thread> serving = new CopyOnWriteArrayList<>();
+        final ErrorHandler errorHandler = failure -> seen.add(failure.toString());
+        final ConnectionListener listener = (connection, buffer, offset, length) -> {
+            serving.add(Thread.currentThread());
+            connection.close();
+            return true;
+        };
+        ConnectionSet set = ConnectionSet.builder().name("embedded").asAgent().listener(listener).start();
+        AgentRunner runner = new AgentRunner(
+            new BackoffIdleStrategy(), errorHandler, null, new CompositeAgent(set.agents().getFirst(), logic));
+        AgentRunner.startOnThread(runner);
+        invoke(TestDevice.address(), set.listen(TestDevice.address(), 0), errorHandler, new Producer());
+        runner.close();
+        assertTrue(set.close(0));
+        assertEquals(List.of(logic.thread), serving.stream().distinct().toList());
+        assertEquals(List.of(), List.copyOf(seen));
+    }
+
+    private static void invoke(
+        final String address, final int serverPort, final ErrorHandler errorHandler, final ConnectionListener listener)
+        throws Exception {
+        try (ConnectionSet set = ConnectionSet.builder().name("invoked").asAgent().listener(listener).start();
+            AgentInvoker invoker = new AgentInvoker(errorHandler, null, set.agents().getFirst())) {
+            invoker.start();
+            MessageConnection connection = set.connect(address, serverPort);
+            while (connection.isConnected()) {
+                invoker.invoke();
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.ringpoll.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.WcStatus;
@@ -13,8 +14,10 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.TestDevice;
+import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -48,6 +51,29 @@ class FailedEndTest {
             }
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
         }
+    }
+
+    /** Nothing can interrupt it, so the time-out begins after it. */
+    @Test
+    void shouldRegisterMemoryBeforeTheTimeOutOfAConnectBegins() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(client).start();
+            FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("call:ibv_reg_mr:ENOMEM@1"))) {
+            // No such address: the resolution fails, too.
+            final String first = assertThrows(ConnectException.class, () -> set.connect("203.0.113.1", 1)).getMessage();
+            assertTrue(first.contains("rpma_mr_reg"), first);
+            final String second = assertThrows(ConnectException.class, () -> set.connect("203.0.113.1", 1)).getMessage();
+            assertTrue(second.contains("rpma_conn_req_new"), second);
+            assertEquals(0, set.connections());
+        }
+    }
+
+    @Test
+    void shouldResolveWithinTheTimeOutOfAConnect() {
+        // The device has the time-out for the address, and again for the route.
+        assertEquals(5_000, ConnectionSet.resolutionMs(TimeUnit.SECONDS.toNanos(10)));
+        assertEquals(1, ConnectionSet.resolutionMs(0));
+        assertEquals(1, ConnectionSet.resolutionMs(TimeUnit.MILLISECONDS.toNanos(1)));
+        assertEquals(Integer.MAX_VALUE, ConnectionSet.resolutionMs(Long.MAX_VALUE));
     }
 
     /** The first completion is lost: nobody gets those behind it. */

@@ -267,6 +267,44 @@ class LifeCycleTest {
     }
 
     @Test
+    void shouldWarnOfRejectedRequestsMoreAndMoreSeldom() throws Exception {
+        try (LogCapture log = new LogCapture(ConnectionSet.class.getName());
+            ConnectionSet set = SetPair.builder().maxConnections(1).listener(server).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            final int port = set.listen(0);
+            clients.connect(TestDevice.address(), port);
+            for (int i = 0; i < 5; i++) {
+                assertThrows(ConnectException.class, () -> clients.connect(TestDevice.address(), port));
+            }
+            final List<String> levels = log.messages().stream()
+                .filter(line -> line.contains(" has its maximum of 1 connections")).map(line -> line.split(" ")[0]).toList();
+            assertEquals(List.of("WARNING", "WARNING", "FINE", "WARNING", "FINE"), levels, log.messages()::toString);
+            assertTrue(log.messages().getFirst().contains(": rejected a request (1 so far): "), log.messages()::toString);
+        }
+    }
+
+    @Test
+    void shouldWarnOfAPeerThatDoesNotTakeItsConnectionInTime() throws Exception {
+        try (LogCapture log = new LogCapture(ConnectionSet.class.getName());
+            ConnectionSet set =
+                SetPair.builder().acceptTimeoutNs(TimeUnit.MILLISECONDS.toNanos(300)).listener(server).start()) {
+            final int port = set.listen(0);
+            try (RawClient raw = new RawClient(port, RawClient.HELLO.encode(), false)) {
+                while (set.connections() == 0) {
+                    assertFalse(Thread.currentThread().isInterrupted(), "time-out");
+                }
+                assertTrue(log.await(line -> line.startsWith("WARNING") && line.endsWith("but not established in time")),
+                    log.messages()::toString);
+                assertEquals(1, set.rejectedRequests());
+                while (set.connections() > 0) {
+                    assertFalse(Thread.currentThread().isInterrupted(), "time-out");
+                }
+            }
+        }
+        assertEquals(List.of(), server.all);
+    }
+
+    @Test
     void shouldRefuseOtherThreads() throws Exception {
         try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();

@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CompletionPoller.Outcome;
 import io.ringpoll.internal.poller.MemoryFault;
@@ -11,7 +12,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import org.agrona.ErrorHandler;
-import org.agrona.concurrent.Agent;
 
 /**
  * The poller of a pipeline as an agent that the user's threads start, invoke and close.
@@ -27,7 +27,7 @@ import org.agrona.concurrent.Agent;
  *    +------------------+
  * </pre>
  */
-final class PollerAgent implements Agent, Polling {
+final class PollerAgent implements InvokedAgent, Polling {
     private static final VarHandle LEASE;
     private static final long FREE = 0;
     /** Maximum time for which a closing thread waits for the next invocation. */
@@ -163,6 +163,21 @@ final class PollerAgent implements Agent, Polling {
     @Override
     public boolean isCaller() {
         return isHolder((long) LEASE.getVolatile(this), Thread.currentThread().threadId());
+    }
+
+    @Override
+    public boolean isInvoker() {
+        return invoker == Thread.currentThread() && state == State.STARTED;
+    }
+
+    @Override
+    public boolean isStarted() {
+        return state == State.STARTED;
+    }
+
+    @Override
+    public boolean makeOwnWork() {
+        return makeOwnCycle() == Outcome.WORKED;
     }
 
     @Override

@@ -1,0 +1,148 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.pipeline.Pipeline;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.Agent;
+
+/**
+ * The pollers of a set, and the waits for them: a thread that invokes agents makes their duty cycles while it waits, because no
+ * other thread does.
+ *
+ * <p>Any thread may call.
+ */
+final class ConnectionPollers {
+    /** Time between two looks of a thread that makes duty cycles without work. */
+    private static final long PARK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final List<ConnectionPoller> all;
+
+    ConnectionPollers(final List<ConnectionPoller> all) {
+        this.all = all;
+    }
+
+    ConnectionPoller get(final int index) {
+        return all.get(index);
+    }
+
+    /** Sets the running pipelines. */
+    void begin(final List<Pipeline> pipelines) {
+        for (int i = 0; i < all.size(); i++) {
+            all.get(i).begin(pipelines.get(i));
+        }
+    }
+
+    /** The agents of a set, by index; empty if there are polling threads. */
+    List<Agent> agents(final ConnectionSet set) {
+        return all.stream().filter(poller -> poller.agent() != null)
+            .map(poller -> (Agent) new ConnectionAgent(set, poller)).toList();
+    }
+
+    /** Whether the calling thread is in a callback or task, so that it cannot wait. */
+    boolean areInCallback() {
+        for (final ConnectionPoller poller : all) {
+            if (poller.isInCallback()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the calling thread invokes an agent. */
+    boolean areInvoked() {
+        for (final ConnectionPoller poller : all) {
+            if (poller.isInvoker()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Makes a duty cycle of each agent that the calling thread invokes; returns whether there was work. */
+    boolean makeOwnWork() {
+        boolean worked = false;
+        for (final ConnectionPoller poller : all) {
+            worked |= poller.makeOwnWork();
+        }
+        return worked;
+    }
+
+    /** Makes duty cycles until a condition holds, at most until a deadline or an interrupt. */
+    void makeOwnWorkUntil(final BooleanSupplier condition, final Deadline deadline) {
+        while (!condition.getAsBoolean() && !deadline.isOver() && !Thread.currentThread().isInterrupted()) {
+            if (!makeOwnWork()) {
+                LockSupport.parkNanos(PARK_NS);
+            }
+        }
+    }
+
+    /** Waits until a condition holds; returns false if it does not by the deadline. An interrupt ends no wait. */
+    boolean await(final Deadline deadline, final BooleanSupplier condition) {
+        return deadline.await(() -> {
+            boolean holds = condition.getAsBoolean();
+            while (!holds && makeOwnWork() && !deadline.isOver()) {
+                holds = condition.getAsBoolean();
+            }
+            return holds || condition.getAsBoolean();
+        });
+    }
+
+    /** Makes the calling thread the invoking thread of agents whose former one has ended. */
+    void replaceEndedThreads() {
+        all.forEach(ConnectionPoller::replaceEndedThread);
+    }
+
+    /** The first one whose pipeline is not running, or whose agent has ended; null if there is none. */
+    ConnectionPoller ended() {
+        for (final ConnectionPoller poller : all) {
+            if (!poller.isRunning()) {
+                return poller;
+            }
+        }
+        return null;
+    }
+
+    /** Whether the connections that are left are those of pollers that make no duty cycles. */
+    boolean haveEnded() {
+        boolean areAllPolling = true;
+        for (final ConnectionPoller poller : all) {
+            if (poller.isPolling() && poller.connections().get() > 0) {
+                return false;
+            }
+            areAllPolling &= poller.isPolling();
+        }
+        return !areAllPolling;
+    }
+
+    ConnectionPoller leastLoaded() {
+        ConnectionPoller least = all.getFirst();
+        for (final ConnectionPoller poller : all) {
+            if (poller.connections().get() < least.connections().get()) {
+                least = poller;
+            }
+        }
+        return least;
+    }
+
+    /** Schedules the tasks that a pipeline has refused because too many of others were pending. */
+    void schedule() {
+        all.forEach(ConnectionPoller::schedule);
+    }
+
+    /** Waits for the ends of the polling threads or agents; false if one has not ended at the deadline. */
+    boolean join(final Deadline deadline) {
+        boolean joined = true;
+        for (final ConnectionPoller poller : all) {
+            joined &= poller.join(deadline);
+        }
+        return joined;
+    }
+
+    /** Executes the tasks that the polling threads have left at their end. */
+    void adopt() {
+        all.forEach(ConnectionPoller::adopt);
+    }
+}

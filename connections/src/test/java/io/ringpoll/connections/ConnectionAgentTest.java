@@ -1,0 +1,372 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.testing.TestDevice;
+import java.net.ConnectException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.AgentInvoker;
+import org.agrona.concurrent.AgentRunner;
+import org.agrona.concurrent.CompositeAgent;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.YieldingIdleStrategy;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Sets whose pollers are agents on threads of the test. */
+@Timeout(60)
+@Tag(TestDevice.TAG)
+class ConnectionAgentTest {
+    /** Longer than the tests' time limit: a wait that uses it up is a failure. */
+    private static final long BOUND_NS = TimeUnit.MINUTES.toNanos(5);
+    private static final UnsafeBuffer MESSAGE = new UnsafeBuffer("m".getBytes());
+
+    private final Recorder server = new Recorder();
+    private final Recorder client = new Recorder();
+    private final List<Throwable> errors = new CopyOnWriteArrayList<>();
+
+    /** Sends each message back, and remembers the thread. */
+    private static final class Echo extends Recorder {
+        private Thread thread;
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            thread = Thread.currentThread();
+            return connection.trySend(buffer, offset, length);
+        }
+    }
+
+    @Test
+    void shouldServeOnTheThreadThatInvokes() throws Exception {
+        final Echo echo = new Echo();
+        final AtomicInteger answers = new AtomicInteger();
+        final ConnectionListener asking = new ConnectionListener() {
+            @Override
+            public void onConnected(final MessageConnection connection) {
+                assertTrue(connection.trySend(MESSAGE, 0, 1));
+            }
+
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                answers.incrementAndGet();
+                return connection.trySend(MESSAGE, 0, 1);
+            }
+
+            @Override
+            public void onDisconnected(final MessageConnection connection, final DisconnectReason reason) {
+                client.onDisconnected(connection, reason);
+            }
+        };
+        try (ConnectionSet set = agentSet().listener(echo).start();
+            ConnectionSet clients = SetPair.builder().listener(asking).start();
+            AgentInvoker invoker = invoker(set)) {
+            clients.connect(TestDevice.address(), set.listen(0));
+            invokeUntil(invoker, () -> answers.get() >= 1000);
+            assertSame(Thread.currentThread(), echo.thread);
+            assertSame(Thread.currentThread(), set.pipelines().getFirst().pollerThread());
+            assertTrue(set.close(BOUND_NS));
+            assertEquals(0, invoker.invoke());
+            assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+        }
+        assertEquals(List.of("connected", "disconnected CLOSED"), echo.all);
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldConnectAndSendAndCloseOnTheThreadThatInvokes() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(server).start();
+            ConnectionSet clients = agentSet().listener(client).start();
+            AgentInvoker invoker = invoker(clients)) {
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0), BOUND_NS);
+            assertEquals("connected", client.await("connected"));
+            assertTrue(connection.trySend(MESSAGE, 0, 1), "between two duty cycles");
+            assertEquals("message m", server.await("message"));
+            connection.close();
+            invokeUntil(invoker, () -> client.all.contains("disconnected CLOSED"));
+            assertEquals("disconnected PEER_CLOSED", server.await("disconnected"));
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldEndInOrderWhenTheRunnerIsClosed() throws Exception {
+        final ConnectionSet set = agentSet().listener(server).start();
+        final AtomicInteger cycles = new AtomicInteger();
+        final Agent logic = new Agent() {
+            @Override
+            public int doWork() {
+                cycles.incrementAndGet();
+                return 0;
+            }
+
+            @Override
+            public String roleName() {
+                return "logic";
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            final AgentRunner runner = new AgentRunner(
+                new YieldingIdleStrategy(), errors::add, null, new CompositeAgent(set.agents().getFirst(), logic));
+            AgentRunner.startOnThread(runner);
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0));
+            connection.execute(() -> connection.trySend(MESSAGE, 0, 1));
+            assertEquals("message m", server.await("message"));
+            runner.close();
+            assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+            assertTrue(cycles.get() > 0);
+            assertTrue(set.close(0), "the runner has closed it");
+        }
+        assertEquals("disconnected CLOSED", server.all.getLast());
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldEndInOrderWhileAnotherThreadInvokes() throws Exception {
+        final ConnectionSet set = agentSet().listener(server).start();
+        try (ConnectionSet clients = SetPair.builder().listener(client).start();
+            AgentRunner runner = new AgentRunner(new YieldingIdleStrategy(), errors::add, null, set.agents().getFirst())) {
+            AgentRunner.startOnThread(runner);
+            clients.connect(TestDevice.address(), set.listen(0));
+            assertTrue(set.close(BOUND_NS));
+            assertEquals(0, set.agents().getFirst().doWork());
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldCloseForALoopThatEndsWhenTheCloseBegins() throws Exception {
+        try (ConnectionSet set = agentSet().listener(server).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start();
+            AgentInvoker invoker = invoker(set)) {
+            clients.connect(TestDevice.address(), set.listen(0));
+            invokeUntil(invoker, () -> server.all.contains("connected"));
+            final CompletableFuture<Boolean> closed = CompletableFuture.supplyAsync(() -> set.close(BOUND_NS));
+            invokeUntil(invoker, set::isClosed);
+            set.awaitClose();
+            assertTrue(closed.get());
+        }
+        assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+    }
+
+    @Test
+    void shouldCloseFromACallback() throws Exception {
+        final AtomicReference<ConnectionSet> set = new AtomicReference<>();
+        final Recorder closing = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                set.get().agents().getFirst().onClose();
+                assertThrows(IllegalStateException.class, set.get()::awaitClose);
+                assertThrows(IllegalStateException.class, () -> set.get().connect("127.0.0.1", 1));
+                return true;
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            set.set(agentSet().listener(closing).start());
+            final AgentInvoker invoker = invoker(set.get());
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.get().listen(0));
+            connection.execute(() -> connection.trySend(MESSAGE, 0, 1));
+            invokeUntil(invoker, () -> closing.all.contains("disconnected CLOSED"));
+            assertTrue(set.get().close(BOUND_NS));
+            assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldNotWaitInACallbackThatIsMadeByResume() throws Exception {
+        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
+        final AtomicInteger calls = new AtomicInteger();
+        final AtomicReference<ConnectionSet> set = new AtomicReference<>();
+        final Recorder refusing = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                accepted.set(connection);
+                if (calls.incrementAndGet() == 1) {
+                    return false;
+                }
+                assertFalse(set.get().close(BOUND_NS));
+                return true;
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            set.set(agentSet().listener(refusing).start());
+            final AgentInvoker invoker = invoker(set.get());
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.get().listen(0));
+            connection.execute(() -> connection.trySend(MESSAGE, 0, 1));
+            invokeUntil(invoker, () -> calls.get() == 1);
+            accepted.get().resume();
+            assertEquals(2, calls.get());
+            assertTrue(set.get().close(BOUND_NS));
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldNameTheThreadsOfAWrongSend() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(server).start();
+            ConnectionSet clients = agentSet().listener(client).start()) {
+            final AgentRunner runner =
+                new AgentRunner(new YieldingIdleStrategy(), errors::add, null, clients.agents().getFirst());
+            final Thread thread = AgentRunner.startOnThread(runner);
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0));
+            final String message =
+                assertThrows(IllegalStateException.class, () -> connection.trySend(MESSAGE, 0, 1)).getMessage();
+            assertTrue(message.contains("belongs to thread " + thread.getName() + ", not to " + Thread.currentThread().getName()),
+                message);
+            runner.close();
+            assertFalse(connection.trySend(MESSAGE, 0, 1), "its set is closed");
+        }
+    }
+
+    @Test
+    void shouldFollowTheThreadThatInvokes() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(server).start();
+            ConnectionSet clients = agentSet().listener(client).start()) {
+            final AgentInvoker invoker = invoker(clients);
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0), BOUND_NS);
+            CompletableFuture.runAsync(() -> {
+                invoker.invoke();
+                assertTrue(connection.trySend(MESSAGE, 0, 1));
+            }).get();
+            assertEquals("message m", server.await("message"));
+            assertThrows(IllegalStateException.class, () -> connection.trySend(MESSAGE, 0, 1));
+            invoker.invoke();
+            assertTrue(connection.trySend(MESSAGE, 0, 1));
+        }
+    }
+
+    @Test
+    void shouldEndInOrderAfterTheEndOfTheInvokingThread() throws Exception {
+        try (ConnectionSet clients = SetPair.builder().listener(client).start();
+            ConnectionSet set = agentSet().listener(server).start()) {
+            final Thread thread = Thread.ofPlatform().start(() -> {
+                try (AgentInvoker invoker = new AgentInvoker(errors::add, null, raw(set))) {
+                    invoker.start();
+                    invokeUntil(invoker, () -> server.all.contains("connected"));
+                }
+            });
+            clients.connect(TestDevice.address(), set.listen(0));
+            thread.join();
+            assertTrue(set.close(BOUND_NS));
+        }
+        assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+        assertEquals(List.of(), errors);
+    }
+
+    /** An agent whose close does nothing. */
+    private static Agent raw(final ConnectionSet set) {
+        final Agent agent = set.agents().getFirst();
+        return new Agent() {
+            @Override
+            public void onStart() {
+                agent.onStart();
+            }
+
+            @Override
+            public int doWork() throws Exception {
+                return agent.doWork();
+            }
+
+            @Override
+            public String roleName() {
+                return agent.roleName();
+            }
+        };
+    }
+
+    @Test
+    void shouldCloseItselfWhenItsPipelinesAgentHasEnded() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(server).start();
+            ConnectionSet clients = agentSet().listener(client).start()) {
+            invoker(clients);
+            final int port = set.listen(0);
+            clients.connect(TestDevice.address(), port, BOUND_NS);
+            clients.pipelines().getFirst().agent().onClose();
+            final String message =
+                assertThrows(IllegalStateException.class, () -> clients.connect(TestDevice.address(), port)).getMessage();
+            assertTrue(message.contains("no longer polled: the agent has ended"), message);
+            clients.awaitClose();
+            assertEquals("disconnected FAILED", client.await("disconnected"));
+        }
+    }
+
+    @Test
+    void shouldNameAnAgentThatWasNotStartedAndCloseWithoutIt() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(server).start();
+            ConnectionSet clients = agentSet().listener(client).start()) {
+            final int port = set.listen(0);
+            final String message = assertThrows(ConnectException.class,
+                () -> clients.connect(TestDevice.address(), port, TimeUnit.MILLISECONDS.toNanos(300))).getMessage();
+            assertTrue(message.contains(": agent ") && message.contains(" has not been started"), message);
+            assertTrue(clients.close(BOUND_NS));
+        }
+        assertEquals(List.of(), client.all);
+    }
+
+    @Test
+    void shouldSpreadConnectionsOverSeveralAgents() throws Exception {
+        try (ConnectionSet set = agentSet().pollers(2).listener(server).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start();
+            AgentInvoker invoker = new AgentInvoker(errors::add, null, new CompositeAgent(set.agents()))) {
+            invoker.start();
+            final int port = set.listen(0);
+            for (int i = 0; i < 4; i++) {
+                clients.connect(TestDevice.address(), port);
+            }
+            invokeUntil(invoker, () -> server.all.size() == 4);
+            for (final Pipeline pipeline : set.pipelines()) {
+                assertEquals(2, pipeline.counters().sum("queues"));
+            }
+        }
+        assertEquals(8, server.all.size());
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldHaveNoAgentsWithPollingThreads() {
+        try (ConnectionSet set = SetPair.builder().listener(server).start()) {
+            final String message = assertThrows(IllegalStateException.class, set::agents).getMessage();
+            assertTrue(message.contains("asAgent()"), message);
+        }
+    }
+
+    private ConnectionSetBuilder agentSet() {
+        return SetPair.builder().pipelines(i -> Pipeline.builder().name("agent-" + i).withoutCountersFile())
+            .errorHandler(errors::add).asAgent();
+    }
+
+    private AgentInvoker invoker(final ConnectionSet set) {
+        final AgentInvoker invoker = new AgentInvoker(errors::add, null, set.agents().getFirst());
+        invoker.start();
+        assertNull(errors.isEmpty() ? null : errors.getFirst());
+        return invoker;
+    }
+
+    private static void invokeUntil(final AgentInvoker invoker, final BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            assertFalse(Thread.currentThread().isInterrupted(), "time-out");
+            if (invoker.invoke() == 0) {
+                Thread.yield();
+            }
+        }
+    }
+}
