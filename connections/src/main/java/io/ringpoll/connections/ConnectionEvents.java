@@ -214,7 +214,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
 
     @Override
     protected void onLost(final KeptConnection<MessageConnection> kept, final ConnectionEvent event) {
-        kept.owner().requestEnd(DisconnectReason.PEER_LOST, "connection event " + event);
+        kept.owner().requestEnd(DisconnectReason.PEER_LOST, "connection event " + event +
+            (event == ConnectionEvent.REJECTED ? ": nobody listens there, or the server has refused the request" : ""));
         if (isClosedBeforeEstablished(kept)) {
             release(kept);
         }
@@ -248,8 +249,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     protected void onReleased(final KeptConnection<MessageConnection> kept) {
         final MessageConnection connection = kept.owner();
         set.onReleased(connection);
-        connection.established().completeExceptionally(
-            new ConnectException(connection.endReason() + " " + connection.disconnectDetail()));
+        connection.established().completeExceptionally(new ConnectException(set.isClosed() && isClosedHere(kept) ?
+            set.closeDescription() : connection.endReason() + " " + connection.disconnectDetail()));
         connection.poller().execute(connection::ended);
     }
 

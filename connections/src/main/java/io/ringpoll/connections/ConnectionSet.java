@@ -100,14 +100,19 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private Peer openPeer() {
+        Peer device = null;
         boolean opened = false;
         try {
-            final Peer device = config.peer != null ? config.peer : Peer.ofLocal(localAddress(config));
+            device = config.peer != null ? config.peer : Peer.ofLocal(localAddress(config));
+            sizes.requireWithin(device);
             opened = true;
             return device;
         } finally {
             if (!opened) {
                 events.stop(ADOPTION_NS);
+                if (device != null && config.peer == null) {
+                    device.close();
+                }
             }
         }
     }
@@ -167,7 +172,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @param port 1 to 65535, or 0 for any free port
      * @return the port
      * @throws RpmaException         as {@link Peer#listen}
-     * @throws IllegalStateException if the set is closed, or it has a peer and no address
+     * @throws IllegalStateException if the set is closed
      */
     public int listen(final int port) {
         return listen(localAddress(config), port);

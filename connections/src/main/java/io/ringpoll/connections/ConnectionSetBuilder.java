@@ -90,7 +90,7 @@ public final class ConnectionSetBuilder {
      * Sets the window of each connection: the number of messages that may be in flight in each direction. The sizes of the queues
      * and the number of buffers are derived from it. The default is 64.
      *
-     * @param messages 1 to 32,768; the lesser value of both sides is used
+     * @param messages 1 to 32,768, within the limits of the device; the lesser value of both sides is used
      * @return this
      */
     public ConnectionSetBuilder messagesInFlight(final int messages) {

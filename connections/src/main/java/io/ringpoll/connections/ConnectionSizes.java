@@ -1,7 +1,9 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.internal.connections.BufferSizes;
 import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.Peer;
 
 /**
  * The sizes of a connection's queues and memory, derived from the messages in flight and their maximum length.
@@ -48,6 +50,23 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
     /** The registered memory: a buffer for each receive, and one for each message that is sent. */
     BufferSizes buffers() {
         return new BufferSizes(receives(), window, maxMessageBytes);
+    }
+
+    /** Refuses queues that the device does not have: no connection could be made, and peers would wait for an answer. */
+    void requireWithin(final Peer device) {
+        DeviceAttributes.of(device.context()).ifPresent(limits -> {
+            require("a send queue", sendQueueSize(), limits.maxQpWr(), limits.name());
+            require("a receive queue", receives(), limits.maxQpWr(), limits.name());
+            require("a completion queue", completionQueueSize(), limits.maxCqe(), limits.name());
+        });
+    }
+
+    private void require(final String queue, final int size, final int limit, final String device) {
+        if (limit > 0 && size > limit) {
+            throw new IllegalArgumentException("messagesInFlight is " + window + ", which needs " + queue + " of " + size +
+                ": at most " + limit + " are possible on " + device +
+                (operations > 0 ? "; reduce it, or operationsInFlight" : ""));
+        }
     }
 
     /** The configuration of a connection, to be closed. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
@@ -17,6 +18,8 @@ import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -64,6 +67,35 @@ class FailedEndTest {
             final String second = assertThrows(ConnectException.class, () -> set.connect("203.0.113.1", 1)).getMessage();
             assertTrue(second.contains("rpma_conn_req_new"), second);
             assertEquals(0, set.connections());
+        }
+    }
+
+    /** No connection could be accepted, and peers would wait for an answer until their time-outs. */
+    @Test
+    void shouldRefuseAWindowForWhichTheDeviceHasNoQueues() {
+        final ConnectionSetBuilder description = SetPair.builder().listener(server).maxMessageBytes(1).messagesInFlight(32_768);
+        final String message = assertThrows(IllegalArgumentException.class, description::start).getMessage();
+        assertTrue(message.startsWith("messagesInFlight is 32768, which needs a send queue of 49153: at most "), message);
+    }
+
+    @Test
+    void shouldNameTheReasonsOfAFailedConnect() throws Exception {
+        try (ConnectionSet set = SetPair.builder().listener(client).start()) {
+            final String refused =
+                assertThrows(ConnectException.class, () -> set.connect(TestDevice.address(), 1)).getMessage();
+            assertTrue(refused.contains("nobody listens there, or the server has refused the request"), refused);
+        }
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
+            ConnectionSet set = SetPair.builder().listener(client).start()) {
+            final FutureTask<MessageConnection> connect =
+                new FutureTask<>(() -> set.connect(TestDevice.address(), silent.port()));
+            Thread.ofPlatform().daemon().start(connect);
+            while (set.connections() == 0) {
+                assertFalse(Thread.currentThread().isInterrupted(), "time-out");
+            }
+            assertTrue(set.close(SetPair.TEN_SECONDS));
+            final Throwable closed = assertThrows(ExecutionException.class, connect::get).getCause();
+            assertTrue(closed.getMessage().contains(" is closed"), closed::toString);
         }
     }
 

@@ -67,6 +67,7 @@ final class JavaExamples {
             Appendable response;
             Session session;
             SharedReceiveQueue shared;
+            ConnectionListener listener;
             ConnectionSet set;
             Queue<DirectBuffer> unsent;
             ScheduledExecutorService timer;
