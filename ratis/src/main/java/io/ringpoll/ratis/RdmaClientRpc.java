@@ -21,7 +21,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.agrona.CloseHelper;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.client.impl.RaftClientRpcWithProxy;
@@ -132,7 +131,6 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 return new Node(config, peer, (type, request) -> refuse(request), counters);
             } catch (final RuntimeException | OutOfMemoryError e) {
                 // A thread that cannot be created is the latter.
-                CloseHelper.quietClose(peer);
                 throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
             }
         }

@@ -3,6 +3,8 @@ package io.ringpoll.ratis;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
+import io.ringpoll.internal.transport.RequestHandler;
+import io.ringpoll.internal.transport.ResourceStack;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
@@ -10,27 +12,29 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.agrona.CloseHelper;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.NetUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A server's node and its request threads, which may block. It is opened when the server starts, or by the server's first request
  * to a peer, because the engine holds elections before the start. Thread-safe.
  */
 final class ServerNode {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerNode.class);
     private static final long EXECUTOR_STOP_MS = 1_000;
 
     private final RaftServer server;
     private final TransportCounters counters = new TransportCounters();
     private volatile ExecutorService executor;
-    private RdmaServerMetrics metrics;
-    private StreamServer streams;
     private Node node;
+    /** Of the open node; null if it is not open. */
+    private ResourceStack resources;
     private String host;
     private int port;
     private boolean closed;
@@ -44,32 +48,46 @@ final class ServerNode {
             throw new AlreadyClosedException(server.getId() + " is closed");
         }
         if (node == null) {
-            final RaftProperties properties = server.getProperties();
-            final String name = server.getId() + "-rdma";
-            final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties))
-                .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
-            final Own own = own();
-            executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
-            streams = new StreamServer(server, executor, address -> open());
-            final LocalDevice device = LocalDevice.open(own.host());
-            host = device.address();
-            port = own.port();
-            node = open(config, device.peer());
-            publish();
+            final ResourceStack taken = new ResourceStack(failure -> LOG.warn("{}: a resource could not be released",
+                server.getId(), failure));
+            try {
+                node = open(taken);
+                resources = taken;
+            } catch (final IOException | RuntimeException | Error failure) {
+                taken.endAfter(failure);
+                throw failure;
+            }
         }
         return node;
     }
 
-    /** Publishes the metrics of a node that has been opened; without them, the node is closed again. */
-    private void publish() {
-        boolean published = false;
+    private Node open(final ResourceStack taken) throws IOException {
+        final RaftProperties properties = server.getProperties();
+        final String name = server.getId() + "-rdma";
+        final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties))
+            .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
+        final Own own = own();
+        executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
+        taken.push(this::endExecutor);
+        final StreamServer streams = new StreamServer(server, executor, address -> open());
+        final RequestHandler requests =
+            new StreamRequests(streams, new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)));
+        final LocalDevice device = LocalDevice.open(own.host());
+        host = device.address();
+        port = own.port();
+        final Node opened = open(config, device.peer(), requests);
+        taken.push(opened);
+        taken.push(streams);
+        taken.push(new RdmaServerMetrics(server.getId().toString(), counters)::unregister);
+        return opened;
+    }
+
+    private void endExecutor() {
+        executor.shutdownNow();
         try {
-            metrics = new RdmaServerMetrics(server.getId().toString(), counters);
-            published = true;
-        } finally {
-            if (!published) {
-                reset();
-            }
+            executor.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -104,13 +122,11 @@ final class ServerNode {
         return null;
     }
 
-    private Node open(final NodeConfig config, final Peer peer) throws IOException {
+    private Node open(final NodeConfig config, final Peer device, final RequestHandler requests) throws IOException {
         try {
-            return new Node(config, peer, new StreamRequests(streams,
-                new RequestDispatcher(server, executor, RdmaConfigKeys.direct(server.getProperties()))), counters);
+            return new Node(config, device, requests, counters);
         } catch (final RuntimeException | OutOfMemoryError e) {
             // A thread that cannot be created is the latter.
-            CloseHelper.quietClose(peer);
             throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
         }
     }
@@ -143,31 +159,15 @@ final class ServerNode {
 
     /** Closes the node if it is open; it can be opened again unless {@link #close()} was called. */
     void reset() {
-        final Node ended;
-        final ExecutorService endedExecutor;
-        final RdmaServerMetrics endedMetrics;
-        final StreamServer endedStreams;
+        final ResourceStack ended;
         synchronized (this) {
-            ended = node;
-            endedExecutor = executor;
-            endedMetrics = metrics;
-            endedStreams = streams;
+            ended = resources;
+            resources = null;
             node = null;
-            metrics = null;
         }
-        if (ended == null) {
-            return;
-        }
-        endedStreams.close();
-        ended.close();
-        endedExecutor.shutdownNow();
-        try {
-            endedExecutor.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
-        } catch (final InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (endedMetrics != null) {
-            endedMetrics.unregister();
+        if (ended != null) {
+            // Without the lock: the threads that end may call this object.
+            ended.end();
         }
     }
 }

@@ -13,7 +13,6 @@ import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -53,6 +52,8 @@ public final class Node implements AutoCloseable {
     private final LongMessageThreads longMessages;
     private final ConnectionKeeper keeper;
     private final NodePoller poller;
+    /** Of the constructor, then of the closing thread. */
+    private final ResourceStack resources;
 
     /** Held while a connection is created, and during the begin of the close. */
     private final Object attaching = new Object();
@@ -66,42 +67,50 @@ public final class Node implements AutoCloseable {
      * Opens a node and starts its threads.
      *
      * @param config   of the node
-     * @param peer     the device; closed with the node, but not if the node fails to open
+     * @param peer     the device; closed with the node, also if the node fails to open
      * @param requests serves the peers' requests
      * @param counters to update
      * @throws RuntimeException if the poller cannot start or memory is exhausted
      */
     public Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters) {
+        this(config, peer, requests, counters, new ResourceStack(
+            failure -> LOG.warn("{}: a resource could not be released: {}", config.name(), failure.toString())));
+    }
+
+    /** As above, with an empty stack of resources. */
+    Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters,
+        final ResourceStack resources) {
         this.config = config;
         this.peer = peer;
         this.requests = requests;
         this.counters = counters;
-        memory = new BufferPool(peer, config.buffers());
-        admission = new Admission(config.bounds());
-        longMessages = new LongMessageThreads(config.name());
-        keeper = new ConnectionKeeper(this);
-        final long cachedBytes = config.cachedRegionBytes();
-        advertised = new RegionPool(peer, longMessages, cachedBytes, MemoryUsage.READ_SOURCE);
-        landing = new RegionPool(peer, longMessages, cachedBytes, MemoryUsage.READ_DESTINATION);
-        streamMemory = new RegionPool(peer, longMessages, cachedBytes, StreamPacket.TRAILER_BYTES, MemoryUsage.READ_SOURCE,
-            MemoryUsage.READ_DESTINATION);
-        poller = openPoller();
-    }
-
-    /** Starts the poller, then the keeper, which uses it on command only. */
-    private NodePoller openPoller() {
-        NodePoller opened = null;
+        this.resources = resources;
         try {
-            opened = NodePoller.of(this);
+            resources.push(peer);
+            admission = new Admission(config.bounds());
+            memory = new BufferPool(peer, config.buffers());
+            resources.push(memory::release);
+            longMessages = new LongMessageThreads(config.name());
+            advertised = newPool(0, MemoryUsage.READ_SOURCE);
+            landing = newPool(0, MemoryUsage.READ_DESTINATION);
+            streamMemory = newPool(StreamPacket.TRAILER_BYTES, MemoryUsage.READ_SOURCE, MemoryUsage.READ_DESTINATION);
+            // Above the pools, because they are users of them.
+            resources.pushUser(this::endLongMessages);
+            poller = NodePoller.of(this);
+            resources.pushUser(this::leavePoller);
+            keeper = new ConnectionKeeper(this);
+            resources.pushUser(keeper::close);
             keeper.start();
-            return opened;
         } catch (final RuntimeException | Error failure) {
-            keeper.stop(0);
-            if (opened != null) {
-                leave(opened);
-            }
+            resources.endAfter(failure);
             throw failure;
         }
+    }
+
+    private RegionPool newPool(final int trailerBytes, final MemoryUsage... usages) {
+        final RegionPool pool = new RegionPool(peer, longMessages, config.cachedRegionBytes(), trailerBytes, usages);
+        resources.push(pool);
+        return pool;
     }
 
     /**
@@ -421,30 +430,25 @@ public final class Node implements AutoCloseable {
             closed = true;
         }
         if (poller.isCurrentThread() || keeper.isCurrentThread() || longMessages.isCurrentThread()) {
-            Thread.ofPlatform().daemon().name(config.name() + "-closer").start(this::end);
+            Thread.ofPlatform().daemon().name(config.name() + "-closer").start(resources::end);
         } else {
-            end();
+            // Waits for the handlers and the keeper.
+            resources.end();
         }
     }
 
-    /** Waits for the handlers and the keeper; not on their threads. */
-    private void end() {
-        if (!keeper.close() || !leave(poller)) {
-            return;
+    private boolean endLongMessages() {
+        if (longMessages.close(config.closeTimeoutMs())) {
+            return true;
         }
-        if (!longMessages.close(config.closeTimeoutMs())) {
-            warn("its memory is not released: a long message is still being processed");
-            return;
-        }
-        final List<AutoCloseable> resources = List.of(memory::release, advertised, landing, streamMemory, peer);
-        // Each one, whatever happens to the others.
-        CloseHelper.closeAll(failure -> warn("a resource could not be released: " + failure), resources);
+        warn("its memory is not released: a long message is still being processed");
+        return false;
     }
 
     /** Removes this node from its poller; returns true if no handler uses the node any more, so that it can be released. */
-    private boolean leave(final NodePoller left) {
+    private boolean leavePoller() {
         try {
-            left.leave(this, TimeUnit.MILLISECONDS.toNanos(config.closeTimeoutMs()));
+            poller.leave(this, TimeUnit.MILLISECONDS.toNanos(config.closeTimeoutMs()));
             return true;
         } catch (final TimeoutException e) {
             warn("its memory is not released: " + e.getMessage());

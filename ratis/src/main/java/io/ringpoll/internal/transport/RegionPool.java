@@ -76,11 +76,6 @@ final class RegionPool implements AutoCloseable {
         }
     }
 
-    /** A pool for one purpose. */
-    RegionPool(final Peer peer, final Executor closer, final long maxCachedBytes, final MemoryUsage usage) {
-        this(peer, closer, maxCachedBytes, 0, usage);
-    }
-
     /**
      * Creates an empty pool.
      *

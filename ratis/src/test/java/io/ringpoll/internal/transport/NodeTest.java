@@ -304,17 +304,17 @@ class NodeTest {
         final int before = HotCalls.registered();
         final PollerConfig nowhere =
             new PollerConfig(false, 4095, WaitMode.YIELD, 0, HandlerThreads.POLLER, WaitMode.BLOCK);
-        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            // The first attempt may load classes from files that remain open.
-            int files = Integer.MAX_VALUE;
-            for (int attempt = 0; attempt < 3; attempt++) {
-                assertThrows(RuntimeException.class,
-                    () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));
-                assertEquals(before, HotCalls.registered());
-                final int most = files;
-                Nodes.await("the close of all files", () -> ProcessResources.fileDescriptors() <= most);
-                files = ProcessResources.fileDescriptors();
-            }
+        // The first attempt may load classes from files that remain open.
+        int files = Integer.MAX_VALUE;
+        for (int attempt = 0; attempt < 3; attempt++) {
+            final Peer peer = Peer.ofLocal(TestDevice.address());
+            assertThrows(RuntimeException.class,
+                () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));
+            assertTrue(peer.isClosed());
+            assertEquals(before, HotCalls.registered());
+            final int most = files;
+            Nodes.await("the close of all files", () -> ProcessResources.fileDescriptors() <= most);
+            files = ProcessResources.fileDescriptors();
         }
         Nodes.await("the end of its threads", () -> threads("nowhere", "wait-check-of-nowhere") == 0);
     }

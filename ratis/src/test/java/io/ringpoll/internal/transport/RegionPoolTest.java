@@ -24,7 +24,7 @@ class RegionPoolTest {
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
     private final List<Runnable> closes = new ArrayList<>();
-    private final RegionPool pool = new RegionPool(peer, closes::add, 2 * LEAST, MemoryUsage.READ_SOURCE);
+    private final RegionPool pool = new RegionPool(peer, closes::add, 2 * LEAST, 0, MemoryUsage.READ_SOURCE);
 
     @AfterEach
     void close() {

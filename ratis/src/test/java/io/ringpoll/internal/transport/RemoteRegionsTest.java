@@ -25,7 +25,7 @@ class RemoteRegionsTest {
     private static final int LENGTH = 1000;
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
-    private final RegionPool pool = new RegionPool(peer, Runnable::run, 0, MemoryUsage.READ_SOURCE);
+    private final RegionPool pool = new RegionPool(peer, Runnable::run, 0, 0, MemoryUsage.READ_SOURCE);
     private final List<RegionPool.Lease> leases = new ArrayList<>();
     private final RemoteRegions regions = new RemoteRegions();
 

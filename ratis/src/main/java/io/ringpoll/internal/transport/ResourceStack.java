@@ -1,0 +1,83 @@
+package io.ringpoll.internal.transport;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * The resources of an object, in the order in which its construction has taken them. The end of the object, and that of a
+ * construction that fails half-way, release them in the reverse order.
+ * <pre>
+ *   construction: device | pools | threads          a failure here  -&gt; the same way back
+ *   end:          device | pools | threads  &lt;- starts here, and stops at threads that have not ended
+ * </pre>
+ *
+ * <p>Not thread-safe: it belongs to the constructing thread, then to the one that ends the object.
+ */
+public class ResourceStack {
+    private final Deque<BooleanSupplier> ends = new ArrayDeque<>();
+    private final Consumer<Exception> onFailure;
+
+    /**
+     * Creates an empty stack.
+     *
+     * @param onFailure is passed the exception of a resource that could not be released; the others are released nevertheless
+     */
+    public ResourceStack(final Consumer<Exception> onFailure) {
+        this.onFailure = onFailure;
+    }
+
+    /**
+     * Adds a resource.
+     *
+     * @param resource closed at the end
+     */
+    public final void push(final AutoCloseable resource) {
+        pushUser(() -> {
+            try {
+                resource.close();
+            } catch (final Exception failure) {
+                onFailure.accept(failure);
+            }
+            return true;
+        });
+    }
+
+    /**
+     * Adds a user of the resources below, such as a thread: they remain as long as it may access them.
+     *
+     * @param end ends it; returns false if it has not ended in time
+     */
+    public void pushUser(final BooleanSupplier end) {
+        ends.push(end);
+    }
+
+    /**
+     * Releases all resources, the last one first.
+     *
+     * @return false if a user has not ended; the resources below it are not released
+     */
+    public final boolean end() {
+        while (!ends.isEmpty()) {
+            if (!ends.peek().getAsBoolean()) {
+                return false;
+            }
+            ends.pop();
+        }
+        return true;
+    }
+
+    /**
+     * Releases what a construction has taken before it failed.
+     *
+     * @param failure thrown by the caller; another one is added to it
+     */
+    public final void endAfter(final Throwable failure) {
+        try {
+            end();
+        } catch (final RuntimeException | Error another) {
+            failure.addSuppressed(another);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ResourceStackTest {
+    private final List<String> ended = new ArrayList<>();
+    private final List<Exception> failures = new ArrayList<>();
+    private final ResourceStack stack = new ResourceStack(failures::add);
+    private boolean ends = true;
+
+    private void take(final String... names) {
+        for (final String name : names) {
+            stack.push(() -> ended.add(name));
+        }
+    }
+
+    private boolean endThread() {
+        ended.add("thread");
+        return ends;
+    }
+
+    @Test
+    void shouldReleaseTheLastResourceFirstAndEachOnce() {
+        take("device", "pool");
+        stack.pushUser(this::endThread);
+        assertTrue(stack.end());
+        assertTrue(stack.end());
+        assertEquals(List.of("thread", "pool", "device"), ended);
+    }
+
+    @Test
+    void shouldRetainResourcesBelowAUserThatHasNotEnded() {
+        take("device");
+        stack.pushUser(this::endThread);
+        take("hook");
+        ends = false;
+        assertFalse(stack.end());
+        assertEquals(List.of("hook", "thread"), ended);
+        ends = true;
+        assertTrue(stack.end());
+        assertEquals(List.of("hook", "thread", "thread", "device"), ended);
+    }
+
+    @Test
+    void shouldReleaseTheOthersIfOneCannotBeReleased() {
+        final IOException failure = new IOException("in use");
+        take("device");
+        stack.push(() -> {
+            throw failure;
+        });
+        take("pool");
+        assertTrue(stack.end());
+        assertEquals(List.of("pool", "device"), ended);
+        assertEquals(List.of(failure), failures);
+    }
+
+    @Test
+    void shouldReleaseWhatAFailedConstructionHasTakenAndRetainItsFailure() {
+        final IOException failure = new IOException("half-way");
+        take("device", "pool");
+        stack.endAfter(failure);
+        assertEquals(List.of("pool", "device"), ended);
+        assertEquals(0, failure.getSuppressed().length);
+    }
+
+    @Test
+    void shouldRetainResourcesBelowAUserWhoseEndFails() {
+        final IllegalStateException another = new IllegalStateException("no thread");
+        final IOException failure = new IOException("half-way");
+        take("device");
+        stack.pushUser(() -> {
+            throw another;
+        });
+        stack.endAfter(failure);
+        assertEquals(List.of(), ended);
+        assertSame(another, failure.getSuppressed()[0]);
+        assertThrows(IllegalStateException.class, stack::end);
+    }
+}
