@@ -64,13 +64,13 @@ final class RdmaConfig {
     /**
      * Checks all settings of a server, also those that are used later: by a leader, or for the first stream.
      *
-     * @throws IllegalArgumentException if a value is out of range, or a message of the engine too long; the message contains the
-     *     key
+     * @throws IllegalArgumentException if a value is out of range, a message of the engine too long, or a secret cannot be read;
+     *     the message contains the key
      */
     static void checkServer(final RaftProperties properties) {
         nodeConfig(properties, "", false).buffers();
         checkMessageSize(properties);
-        allowed(properties);
+        checkAccess(properties, PeerRole.SERVER);
         RdmaConfigKeys.reconnectDelayMin(properties);
         RdmaConfigKeys.reconnectDelayMax(properties);
         RdmaConfigKeys.serverPort(properties);
@@ -91,8 +91,12 @@ final class RdmaConfig {
     static void checkClient(final RaftProperties properties) {
         nodeConfig(properties, "", false).buffers();
         RdmaConfigKeys.countersFile(properties);
+        checkAccess(properties, PeerRole.CLIENT);
+    }
+
+    private static void checkAccess(final RaftProperties properties, final PeerRole role) {
         try {
-            access(properties, PeerRole.CLIENT, "");
+            access(properties, role, "");
         } catch (final IOException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }

@@ -6,8 +6,10 @@ import io.ringpoll.ratis.RdmaRpcType;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.DataStreamClient;
 import org.apache.ratis.client.RaftClient;
@@ -65,6 +67,10 @@ public enum Transport {
         }
     };
 
+    private static final int FIRST_PORT = 10_000;
+    private static final int PORTS = 20_000;
+    private static final int PORT_ATTEMPTS = 100;
+
     private final RpcType type;
 
     Transport(final RpcType type) {
@@ -89,10 +95,20 @@ public enum Transport {
         return DataStreamClient.newBuilder(client).setDataStreamServer(primary).setProperties(properties).build();
     }
 
-    /** A port of an address that no server listens on. */
+    /**
+     * A port of an address that no server listens on, below those that the system gives to clients: the first servers connect to
+     * the others before these listen, and such a connection can take the port.
+     */
     int freePort(final String address) throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(address))) {
-            return socket.getLocalPort();
+        for (int attempt = 1; ; attempt++) {
+            final int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(address))) {
+                return socket.getLocalPort();
+            } catch (final BindException e) {
+                if (attempt == PORT_ATTEMPTS) {
+                    throw e;
+                }
+            }
         }
     }
 

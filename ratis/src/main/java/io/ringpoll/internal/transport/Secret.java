@@ -2,7 +2,9 @@ package io.ringpoll.internal.transport;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
@@ -36,6 +38,16 @@ public final class Secret {
      * @throws IOException if the file cannot be read, others may access it, or its length is out of range
      */
     public static Secret read(final Path file) throws IOException {
+        try {
+            return of(file);
+        } catch (final NoSuchFileException e) {
+            throw new IOException(file + " does not exist", e);
+        } catch (final AccessDeniedException e) {
+            throw new IOException(file + " cannot be read by this user", e);
+        }
+    }
+
+    private static Secret of(final Path file) throws IOException {
         final Set<PosixFilePermission> rights = Files.getPosixFilePermissions(file);
         if (!OWNER.containsAll(rights)) {
             throw new IOException(file + " can be accessed by others: use 'chmod 600 " + file + "'");

@@ -40,14 +40,14 @@ public final class SuiteTable {
 
     /** Runs and prints; exits with 1 if a suite failed over this transport and did not fail over the other one. */
     public static void main(final String[] names) {
-        if (names.length == 1 && names[0].equals("--names")) {
-            suites(SuitesOverRdma.class).forEach(suite -> System.out.println(suite.getSimpleName()));
-            return;
-        }
-        final String transport = System.getProperty("ringpoll.suites.transport", "");
         // The suites print: their output must not mix with the table.
         final PrintStream out = new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true);
         System.setOut(new PrintStream(PrintStream.nullOutputStream()));
+        if (names.length == 1 && names[0].equals("--names")) {
+            suites(SuitesOverRdma.class).forEach(suite -> out.println(suite.getSimpleName()));
+            return;
+        }
+        final String transport = System.getProperty("ringpoll.suites.transport", "");
         out.println("| suite | over ringpoll | s | failed | over Netty | s | failed |");
         out.println("| --- | --- | --- | --- | --- | --- | --- |");
         boolean onlyHere = false;

@@ -1,0 +1,24 @@
+package io.ringpoll.bench.replicate;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TransportTest {
+    private static final Path CLIENT_PORTS = Path.of("/proc/sys/net/ipv4/ip_local_port_range");
+
+    @ParameterizedTest
+    @EnumSource(names = {"NETTY", "GRPC"})
+    void shouldSelectPortsThatTheSystemGivesToNoClient(final Transport transport) throws Exception {
+        final int first = Integer.parseInt(Files.readString(CLIENT_PORTS).trim().split("\\s+")[0]);
+        assumeTrue(first >= 30_000, "the system gives lower ports to clients, from " + first);
+        for (int i = 0; i < 100; i++) {
+            final int port = transport.freePort("127.0.0.1");
+            assertTrue(port >= 1024 && port < first, "port " + port);
+        }
+    }
+}
