@@ -5,6 +5,7 @@ import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -24,10 +25,10 @@ record LocalDevice(Peer peer, String address) {
      */
     static LocalDevice open(final String host) throws IOException {
         if (host != null && !host.isEmpty()) {
-            final String address = InetAddress.getByName(host).getHostAddress();
             try {
+                final String address = InetAddress.getByName(host).getHostAddress();
                 return new LocalDevice(Peer.ofLocal(address), address);
-            } catch (final RpmaException | IllegalStateException e) {
+            } catch (final UnknownHostException | RpmaException | IllegalStateException e) {
                 throw new IOException(RdmaConfigKeys.SERVER_HOST_KEY + " = " + host + ": " + e.getMessage(), e);
             }
         }

@@ -269,6 +269,10 @@ class RdmaConfigKeysTest {
         // Clients need no secret of the servers.
         assertNotNull(RdmaConfig.access(properties, PeerRole.CLIENT, "c1").secret());
         assertSecretRefused("raft.rdma.server.secret.file", "missing does not exist");
+        for (final String noFile : new String[] {folder.toString(), ""}) {
+            properties.set("raft.rdma.server.secret.file", noFile);
+            assertSecretRefused("raft.rdma.server.secret.file", "is a folder");
+        }
         properties.unset("raft.rdma.server.secret.file");
         for (final int length : new int[] {0, 15, 4097}) {
             Files.write(file, new byte[length]);

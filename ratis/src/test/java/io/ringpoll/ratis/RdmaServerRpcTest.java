@@ -326,11 +326,14 @@ class RdmaServerRpcTest {
     @Test
     void shouldNameTheSettingOfADeviceThatDoesNotExist() {
         when(engine.getId()).thenReturn(RECEIVER);
-        // An address for documentation, which no interface has.
-        RdmaConfigKeys.setServerHost(properties, "192.0.2.1");
-        when(engine.getProperties()).thenReturn(properties);
-        final IOException failure = assertThrows(IOException.class, () -> new ServerNode(engine).open());
-        assertTrue(failure.getMessage().contains(RdmaConfigKeys.SERVER_HOST_KEY), failure.getMessage());
+        // An address for documentation, which no interface has, and a name that nothing has.
+        for (final String host : new String[] {"192.0.2.1", "host.invalid"}) {
+            RdmaConfigKeys.setServerHost(properties, host);
+            when(engine.getProperties()).thenReturn(properties);
+            final IOException failure = assertThrows(IOException.class, () -> new ServerNode(engine).open());
+            assertTrue(failure.getMessage().contains(RdmaConfigKeys.SERVER_HOST_KEY), failure.getMessage());
+            assertTrue(failure.getMessage().contains(host), failure.getMessage());
+        }
     }
 
     @Test

@@ -48,6 +48,10 @@ public final class Secret {
     }
 
     private static Secret of(final Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            // As is the empty path: its rights must not be changed.
+            throw new IOException("'" + file + "' is a folder: name a file");
+        }
         final Set<PosixFilePermission> rights = Files.getPosixFilePermissions(file);
         if (!OWNER.containsAll(rights)) {
             throw new IOException(file + " can be accessed by others: use 'chmod 600 " + file + "'");
