@@ -327,7 +327,7 @@ class RdmaServerRpcTest {
     void shouldNameTheSettingOfADeviceThatDoesNotExist() {
         when(engine.getId()).thenReturn(RECEIVER);
         // An address for documentation, which no interface has, and a name that nothing has.
-        for (final String host : new String[] {"192.0.2.1", "host.invalid"}) {
+        for (final String host : new String[] {"203.0.113.1", "host.invalid"}) {
             RdmaConfigKeys.setServerHost(properties, host);
             when(engine.getProperties()).thenReturn(properties);
             final IOException failure = assertThrows(IOException.class, () -> new ServerNode(engine).open());
