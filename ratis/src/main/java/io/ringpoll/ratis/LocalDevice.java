@@ -29,7 +29,8 @@ record LocalDevice(Peer peer, String address) {
                 final String address = InetAddress.getByName(host).getHostAddress();
                 return new LocalDevice(Peer.ofLocal(address), address);
             } catch (final UnknownHostException | RpmaException | IllegalStateException e) {
-                throw new IOException(RdmaConfigKeys.SERVER_HOST_KEY + " = " + host + ": " + e.getMessage(), e);
+                throw new IOException("no RDMA device for " + host + " (the server's address in its group, or " +
+                    RdmaConfigKeys.SERVER_HOST_KEY + "): " + e.getMessage(), e);
             }
         }
         for (final InetAddress candidate : addresses()) {
