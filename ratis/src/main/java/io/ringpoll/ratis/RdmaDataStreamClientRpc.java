@@ -95,9 +95,13 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
             final Throwable cause = failure == null ? null : JavaUtils.unwrapCompletionException(failure);
             if (cause == null) {
                 result.complete(reply(request, bytes));
-            } else if (cause instanceof DataStreamException) {
+            } else if (cause instanceof final DataStreamException refusal) {
                 // The server has replied: as with the engine's transport, this is not an exception.
-                result.complete(failed(request, cause));
+                result.complete(failed(request, refusal));
+            } else if (request.getType() == Type.STREAM_HEADER) {
+                // The engine's client sends the writes behind a header after its reply only: after an exception, they would wait
+                // for ever.
+                result.complete(failed(request, new DataStreamException(primary.getId() + ": " + cause.getMessage())));
             } else {
                 result.completeExceptionally(cause instanceof TimeoutException ?
                     new TimeoutIOException(request + " had no reply from " + primary.getId(), cause) : cause);
@@ -209,10 +213,10 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
             .setCommitInfos(packets.getLast().getCommitInfosList()).build();
     }
 
-    private DataStreamReply failed(final DataStreamRequest request, final Throwable cause) {
+    private DataStreamReply failed(final DataStreamRequest request, final DataStreamException cause) {
         final RaftClientReply reply = RaftClientReply.newBuilder().setClientId(request.getClientId())
             .setServerId(primary.getId()).setGroupId(group).setCallId(request.getStreamId())
-            .setException((DataStreamException) cause).build();
+            .setException(cause).build();
         return DataStreamReplyByteBuffer.newBuilder().setDataStreamPacket(request)
             .setBuffer(ClientProtoUtils.toRaftClientReplyProto(reply).toByteString().asReadOnlyByteBuffer())
             .setSuccess(false).build();

@@ -236,6 +236,25 @@ class RdmaDataStreamsTest {
     }
 
     @Test
+    void shouldFailAllWritesOfAStreamThatCannotBeOpened() throws Exception {
+        try (StreamCluster own = own(new RaftProperties())) {
+            own.server(0).close();
+            final DataStreamOutputImpl stream = own.open(null);
+            final List<CompletableFuture<DataStreamReply>> replies = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                replies.add(stream.writeAsync(random(100)));
+            }
+            replies.add(stream.closeAsync());
+            // Neither of them waits for ever.
+            for (final CompletableFuture<DataStreamReply> reply : replies) {
+                final Object end = await(reply.handle((success, failure) -> failure == null ? success.isSuccess() : failure));
+                assertTrue(end.equals(false) || end instanceof Throwable, end::toString);
+            }
+            assertFalse(await(stream.getHeaderFuture()).isSuccess());
+        }
+    }
+
+    @Test
     void shouldFailTheStreamIfThePrimaryIsKilled() throws Exception {
         try (StreamCluster own = own(new RaftProperties())) {
             final DataStreamOutputImpl stream = own.open(null);
