@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "process_end.h"
 #include "ringpoll_loopback.h"
 #include "test.h"
 
@@ -74,11 +75,12 @@ static int run_list(const struct test *tests, const char *filter)
         if (filter != NULL && strstr(tests->name, filter) == NULL)
             continue;
         running = tests->name;
+        const double began = seconds();
         alarm(TIME_LIMIT_S);
         tests->run();
         check_nothing_left();
         alarm(0);
-        printf("ok      %s\n", running);
+        printf("ok      %s (%.0f ms)\n", running, (seconds() - began) * 1e3);
         fflush(stdout);
         count++;
     }
@@ -101,6 +103,14 @@ int main(int argc, char **argv)
         return process_listener(argv[2]);
     if (argc == 4 && strcmp(argv[1], PROCESS_FORKER) == 0)
         return process_forker(argv[2], argv[3]);
+    if (argc == 4 && strcmp(argv[1], PROCESS_KILLER) == 0) {
+        running = PROCESS_KILLER;
+        (void)signal(SIGALRM, time_is_up);
+        alarm(TIME_LIMIT_S);
+        const int result = process_killer(argv[2], argv[3]);
+        check_nothing_left();
+        return result;
+    }
     /* Hundreds of connections have thousands of descriptors. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;

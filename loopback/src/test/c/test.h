@@ -62,10 +62,12 @@ extern const struct test edge_tests[];
 #define PROCESS_CONNECTOR "--connector"
 #define PROCESS_LISTENER "--listener"
 #define PROCESS_FORKER "--forker"
+#define PROCESS_KILLER "--killer"
 int process_peer(const char *port, const char *operations, const char *attack);
 int process_binder(const char *port);
 int process_connector(const char *port);
 int process_listener(const char *descriptor);
+int process_killer(const char *kills, const char *first_seed);
 int process_forker(const char *port, const char *descriptor);
 
 /*

@@ -17,6 +17,8 @@
 
 /* Of each run: CI runs these tests five times. */
 #define KILLS 40
+/* Most of the time is that of retries after a kill: so many processes kill beside each other. */
+#define KILLERS 8
 #define LATEST_KILL_US 20000u
 
 /* The other process as a listener, which writes its port to a descriptor: works until it is killed. */
@@ -215,21 +217,18 @@ static int count_stale_files(void)
     return count;
 }
 
-static void should_account_for_everything_when_the_peer_is_killed(void)
+/* Kills processes one after the other, and accounts for everything. */
+int process_killer(const char *kills, const char *first_seed)
 {
-    const char *more = getenv("RINGPOLL_LOOPBACK_KILLS");
-    const int kills = more != NULL ? atoi(more) : KILLS;
     double connecting = 0;
     double listening = 0;
-    unsigned int seed = any_seed();
+    unsigned int seed = (unsigned int)strtoul(first_seed, NULL, 10);
     int port;
     struct rdma_cm_id *listener = listen_at(&port);
     const int descriptors = count_descriptors();
     const int segments = count_mapped_segments();
 
-    printf("        RINGPOLL_LOOPBACK_SEED=%u\n", seed);
-    fflush(stdout);
-    for (int i = 0; i < kills; i++) {
+    for (int i = 0; i < atoi(kills); i++) {
         /* The first two show how long a process takes to connect. */
         const bool late = i < 2 || rand_r(&seed) % 3 != 0;
 
@@ -238,26 +237,59 @@ static void should_account_for_everything_when_the_peer_is_killed(void)
         else
             kill_a_listening_process(late, &listening, &seed);
     }
-    /* A process that starts removes what they have left behind, and is served as ever. */
-    const pid_t peer = start_peer(port, "24", "");
-    int status;
-    pid_t accepted;
-    do {
-        struct end end = {.seed = 1};
-
-        if (accept_any(listener, &end, &accepted))
-            work_until_the_end(&end);
-        else
-            give_up(&end);
-    } while (accepted != peer);
-    CHECK_EQ(waitpid(peer, &status, 0), peer);
-    CHECK_EQ(status, 0);
-    CHECK_EQ(count_stale_files(), 0);
     const double limit = seconds() + PATIENCE_S; /* the watch thread closes the last ones */
     while ((count_descriptors() > descriptors || count_mapped_segments() > segments) && seconds() < limit)
         (void)poll(NULL, 0, 1);
     CHECK_EQ(count_descriptors(), descriptors);
     CHECK_EQ(count_mapped_segments(), segments);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+    return 0;
+}
+
+static pid_t start_killing(int kills, unsigned int seed)
+{
+    char count[16];
+    char first[16];
+
+    (void)snprintf(count, sizeof(count), "%d", kills);
+    (void)snprintf(first, sizeof(first), "%u", seed);
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        execl("/proc/self/exe", "loopback-tests", PROCESS_KILLER, count, first, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+static void should_account_for_everything_when_the_peer_is_killed(void)
+{
+    const char *more = getenv("RINGPOLL_LOOPBACK_KILLS");
+    const int kills = more != NULL ? atoi(more) : KILLS;
+    const unsigned int seed = any_seed();
+    pid_t killers[KILLERS];
+    int status;
+    int port;
+    pid_t accepted;
+
+    printf("        RINGPOLL_LOOPBACK_SEED=%u\n", seed);
+    fflush(stdout);
+    for (int i = 0; i < KILLERS; i++)
+        killers[i] = start_killing(kills / KILLERS + (i < kills % KILLERS), seed + (unsigned int)i * 2654435761u);
+    for (int i = 0; i < KILLERS; i++) {
+        CHECK_EQ(waitpid(killers[i], &status, 0), killers[i]);
+        CHECK_EQ(status, 0);
+    }
+    /* A process that starts removes what the killed ones have left behind, and is served as ever. */
+    struct rdma_cm_id *listener = listen_at(&port);
+    struct end end = {.seed = 1};
+    const pid_t peer = start_peer(port, "24", "");
+    CHECK(accept_any(listener, &end, &accepted));
+    CHECK_EQ(accepted, peer);
+    work_until_the_end(&end);
+    CHECK_EQ(waitpid(peer, &status, 0), peer);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(count_stale_files(), 0);
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
