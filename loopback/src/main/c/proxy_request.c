@@ -137,7 +137,7 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
         if (!takes)
             copy_piece(&local, qp->sent_bytes, payload, part, &proxy->requests_out.stream);
         if (part == left)
-            lb_proxy_await(proxy, qp, wr);
+            record.flags |= lb_proxy_await(proxy, qp, wr);
         lb_wire_publish(&proxy->requests_out, &record, takes ? 0 : part);
         qp->sent_bytes += part;
         if (part == left) {
@@ -198,7 +198,7 @@ static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct 
     struct lb_wire_record record;
 
     describe(&record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
-    lb_proxy_await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
+    record.flags |= lb_proxy_await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
     record.opcode = LB_WR_REFUSED;
     record.imm_data = failure->status;
     lb_wire_publish(&proxy->requests_out, &record, 0);
@@ -246,9 +246,10 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         if (step == NOT_READY) /* until the plan's timer kicks it */
             break;
         /*
-         * There is no room, or a failure or a fence waits for the responses to the requests before it. The next look is one that
-         * whoever takes them knows of: what comes behind it is not overlooked.
+         * There is no room, or a failure or a fence waits for the requests before it, which perhaps nobody is rung for. The next
+         * look is one that whoever takes the responses knows of, and the other end: what comes behind it is not overlooked.
          */
+        lb_wire_await_consumption(&proxy->requests_out);
         if (!atomic_exchange(&proxy->stalled, true))
             continue;
         qp->wait = LB_WAIT_ROOM;
@@ -461,6 +462,11 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
         ring_after(proxy);
     } else if (more) {
         consume_request(proxy);
+    } else if (!(request->flags & LB_WIRE_AWAITED)) {
+        atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
+        lb_wire_consume(&proxy->requests_in, request->size);
+        if (!proxy->driven && lb_wire_fed(&proxy->requests_in))
+            lb_proxy_wake(proxy);
     } else {
         atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request->size);

@@ -30,6 +30,7 @@ struct lb_proxy {
     _Atomic bool broken;
     _Atomic bool polled;                   /* since the watch thread looked last */
     _Atomic bool unannounced;              /* messages were taken, and lb_proxy_announce is due */
+    _Atomic bool unanswered;               /* ... and the other end is to be rung for one of them */
     _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
 
     /* The connected queue pair's sq_lock. */
@@ -59,14 +60,16 @@ static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
 
 /*
  * The connected queue pair's sq_lock held, before its next request is published. The acknowledgements are looked at only while a
- * request with a completion waits for one: otherwise the other end writes them into a line that it owns.
+ * request with a completion waits for one: otherwise the other end writes them into a line that it owns, and rings for none.
+ * Returns the flag of the record.
  */
-static inline void lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp *connected, const struct ibv_send_wr *wr)
+static inline uint8_t lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp *connected, const struct ibv_send_wr *wr)
 {
     if (!(wr->send_flags & IBV_SEND_SIGNALED) && !connected->signal_all && connected->faults == NULL)
-        return;
+        return 0;
     proxy->awaited = connected->sent + 1;
     atomic_store_explicit(&proxy->awaits, true, memory_order_relaxed);
+    return LB_WIRE_AWAITED;
 }
 
 /* The other end sees what was published, or is rung. The second has no fence: the caller has made one. */

@@ -71,10 +71,10 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
         return false;
     lb_wire_clear_next(&proxy->requests_out, size);
     copy_short((char *)(record + 1), host, length);
-    lb_proxy_await(proxy, qp, wr);
+    const uint8_t awaited = lb_proxy_await(proxy, qp, wr);
     record->kind = LB_WIRE_REQUEST;
     record->opcode = (uint8_t)wr->opcode;
-    record->flags = wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0;
+    record->flags = (uint8_t)(awaited | (wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0));
     record->length = length;
     record->imm_data = wr->imm_data;
     record->number = (uint64_t)qp->sq_epoch << 32 | qp->sent;
@@ -131,14 +131,16 @@ static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, stru
     wc->dlid_path_bits = 0;
     receiver->recv_ring.consumed++;
     atomic_store_explicit(&proxy->outbound->acknowledged, request.number + 1, memory_order_release);
+    if (request.flags & LB_WIRE_AWAITED)
+        atomic_store_explicit(&proxy->unanswered, true, memory_order_release);
     lb_wire_consume(&proxy->requests_in, request.size);
     return true;
 }
 
-/* Wakes the other end if it is seen to sleep, or to wait for room. */
-static inline void wake(struct lb_proxy *proxy)
+/* Wakes the other end if it is seen to sleep and waits for what was answered, or waits for room. */
+static inline void wake(struct lb_proxy *proxy, bool answered)
 {
-    if (atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) == LB_WIRE_ASLEEP ||
+    if ((answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) == LB_WIRE_ASLEEP) ||
             lb_wire_starved(&proxy->requests_in))
         lb_proxy_wake(proxy);
 }
@@ -148,8 +150,11 @@ void lb_proxy_announce(struct lb_proxy *proxy)
     if (!atomic_load_explicit(&proxy->unannounced, memory_order_relaxed) ||
             !atomic_exchange_explicit(&proxy->unannounced, false, memory_order_acq_rel))
         return;
+    /* Taken back before the fence: an answer of another thread that is seen here is one that the other end sees, too. */
+    const bool answered = atomic_load_explicit(&proxy->unanswered, memory_order_relaxed) &&
+        atomic_exchange_explicit(&proxy->unanswered, false, memory_order_acq_rel);
     lb_wire_fence();
-    wake(proxy);
+    wake(proxy, answered);
 }
 
 /* The proxy's sq_lock held. Whether no request is in execution, in part or waiting. */
@@ -182,7 +187,7 @@ int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room
      */
     if (taken > 0) {
         atomic_store_explicit(&proxy->unannounced, true, memory_order_release);
-        wake(proxy);
+        wake(proxy, atomic_load_explicit(&proxy->unanswered, memory_order_relaxed));
     }
     lb_lock_release(&qp->sq_lock);
     if (taken > 0 && __builtin_expect(atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))

@@ -106,9 +106,7 @@ char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
     if (producer->broken)
         return NULL;
     if (!has_room(producer, size + padding)) {
-        /* The consumer looks at this after each series: either it sees it, or we see the room. */
-        atomic_store_explicit(&producer->ring->starved, 1, memory_order_relaxed);
-        lb_wire_fence();
+        lb_wire_await_consumption(producer);
         if (producer->broken || !has_room(producer, size + padding))
             return NULL;
     }

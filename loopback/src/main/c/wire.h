@@ -27,7 +27,7 @@
 #include "stream.h"
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
-#define LB_WIRE_VERSION 3u
+#define LB_WIRE_VERSION 4u
 
 /* Room for both ends to copy at the same time, each on its processor: with half of it they wait for each other. */
 #define LB_WIRE_RING (256u * 1024)
@@ -44,6 +44,7 @@ enum lb_wire_kind {
 enum {
     LB_WIRE_MORE = 1,      /* a part of a request or of its response that is not the last */
     LB_WIRE_SOLICITED = 2,
+    LB_WIRE_AWAITED = 4,   /* request: its requester is rung when it is acknowledged, if it sleeps */
 };
 
 struct lb_wire_record {
@@ -119,12 +120,34 @@ void lb_wire_unmap(struct lb_wire_segment *segment);
 /* Puts empty memory that is not shared in the place of a segment. */
 void lb_wire_part(struct lb_wire_segment *segment);
 
+/* Orders a store before a load: of two ends that do so, one sees the other. */
+static inline void lb_wire_fence(void)
+{
+#ifdef __SANITIZE_THREAD__
+    static _Atomic int known_to_the_sanitizer;
+
+    (void)atomic_fetch_add(&known_to_the_sanitizer, 1);
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
 /*
  * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end, or the
  * ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later
  * claim replaces an unpublished one.
  */
 char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
+
+/*
+ * The consumer rings this end when it has consumed what it has not consumed yet. The caller then looks once more: either it sees
+ * what the consumer has stored before, or it is rung.
+ */
+static inline void lb_wire_await_consumption(struct lb_wire_producer *producer)
+{
+    atomic_store_explicit(&producer->ring->starved, 1, memory_order_relaxed);
+    lb_wire_fence();
+}
 
 /* Publishes a record with this header, except for its size, and a payload of this length, at most the claimed one. */
 void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t payload);
@@ -140,18 +163,6 @@ static inline void lb_wire_consume(struct lb_wire_consumer *consumer, uint32_t s
 
     atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
     atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
-}
-
-/* Orders a store before a load: of two ends that do so, one sees the other. */
-static inline void lb_wire_fence(void)
-{
-#ifdef __SANITIZE_THREAD__
-    static _Atomic int known_to_the_sanitizer;
-
-    (void)atomic_fetch_add(&known_to_the_sanitizer, 1);
-#else
-    atomic_thread_fence(memory_order_seq_cst);
-#endif
 }
 
 static inline struct lb_wire_record *lb_wire_at(const struct lb_wire_ring *ring, uint64_t position)
@@ -225,6 +236,7 @@ struct lb_wire_short {
     uint32_t imm_data;
     uint32_t number; /* the lower half */
     uint8_t opcode;
+    uint8_t flags;
 };
 
 /*
@@ -242,13 +254,15 @@ static inline const char *lb_wire_peek_short(const struct lb_wire_consumer *cons
 
     if (length - 1 >= limit || size != lb_wire_record_size(length) || size > LB_WIRE_RING - consumed % LB_WIRE_RING)
         return NULL;
-    if (header->kind != LB_WIRE_REQUEST || header->flags & LB_WIRE_MORE || header->offset != 0)
+    const uint8_t flags = header->flags;
+    if (header->kind != LB_WIRE_REQUEST || flags & LB_WIRE_MORE || header->offset != 0)
         return NULL;
     request->size = size;
     request->length = length;
     request->imm_data = header->imm_data;
     request->number = (uint32_t)header->number;
     request->opcode = header->opcode;
+    request->flags = flags;
     return (const char *)(shared + 1);
 }
 

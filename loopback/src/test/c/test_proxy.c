@@ -255,6 +255,8 @@ static void should_fail_a_request_behind_acknowledged_ones_without_a_poll(void)
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
     verbs_send(&other.pair, 0, 0, IBV_WR_RDMA_WRITE, LENGTH, 0);
     CHECK_EQ(ibv_post_send(other.pair.qp[0], &failing, &bad), 0);
+    CHECK_EQ(request_at(&other, 0)->flags & LB_WIRE_AWAITED, 0);
+    CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1); /* it rings all the same */
     atomic_store(&other.to_us->acknowledged, 1);
     check_pushed(&other);
     check_next(&other, 1, IBV_WC_LOC_PROT_ERR);
@@ -304,6 +306,7 @@ static void send_to_us(struct other *other)
         .size = sizeof(struct lb_wire_record),
         .kind = LB_WIRE_REQUEST,
         .opcode = IBV_WR_SEND,
+        .flags = LB_WIRE_AWAITED,
         .number = other->requests_at / sizeof(struct lb_wire_record),
         .rnr_retry = 7,
     });
@@ -585,6 +588,7 @@ static void should_ring_an_end_that_sleeps_once_until_it_answers(void)
     open_other(&other);
     write_to_it(&other, 1);
     CHECK(is_rung(&other));
+    CHECK(request_at(&other, 0)->flags & LB_WIRE_AWAITED);
     CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_RUNG);
     write_to_it(&other, 2);
     CHECK(!is_rung(&other));
@@ -673,7 +677,7 @@ static void should_stay_asleep_while_an_event_is_requested(void)
 }
 
 /* A message of the other process with a line of payload. */
-static void send_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode)
+static void send_flagged_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode, uint8_t flags)
 {
     const uint64_t at = other->requests_at;
 
@@ -682,11 +686,17 @@ static void send_line_to_us(struct other *other, uint32_t number, enum ibv_wr_op
         .size = lb_wire_record_size(LENGTH),
         .kind = LB_WIRE_REQUEST,
         .opcode = (uint8_t)opcode,
+        .flags = flags,
         .length = LENGTH,
         .imm_data = number + 100,
         .number = number,
         .rnr_retry = 7,
     });
+}
+
+static void send_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode)
+{
+    send_flagged_line_to_us(other, number, opcode, 0);
 }
 
 static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)
@@ -741,13 +751,62 @@ static void should_ring_an_end_that_fell_asleep_while_its_message_was_taken(void
         while (is_rung(&other))
             ;
         atomic_store(&other.to_it->asleep, LB_WIRE_AWAKE);
-        send_line_to_us(&other, i, IBV_WR_SEND);
+        send_flagged_line_to_us(&other, i, IBV_WR_SEND, LB_WIRE_AWAITED);
         CHECK_EQ(verbs_wc(other.pair.cq[0]).wr_id, i);
         atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
         CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
         rung = is_rung(&other);
     }
     CHECK(rung);
+    close_other(&other);
+}
+
+/* Short messages, which a poll takes, and one without bytes, which takes the general way. */
+static void should_not_ring_for_an_acknowledgement_that_nobody_awaits(void)
+{
+    struct other other;
+    struct ibv_wc wc;
+
+    open_other(&other);
+    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    for (uint32_t i = 0; i < 100; i++) {
+        verbs_recv(&other.pair, 0, i, 0, LENGTH);
+        CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
+        send_line_to_us(&other, i, IBV_WR_SEND);
+        check_next(&other, i, IBV_WC_SUCCESS);
+        CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
+        CHECK_EQ(atomic_load(&other.to_it->acknowledged), i + 1);
+    }
+    lb_proxy_answer(other.proxy);
+    verbs_recv(&other.pair, 0, 100, 0, LENGTH);
+    put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
+        .size = sizeof(struct lb_wire_record),
+        .kind = LB_WIRE_REQUEST,
+        .opcode = IBV_WR_SEND,
+        .number = 100,
+        .rnr_retry = 7,
+    });
+    lb_proxy_answer(other.proxy);
+    check_next(&other, 100, IBV_WC_SUCCESS);
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), 101);
+    CHECK(!is_rung(&other));
+    close_other(&other);
+}
+
+/* It waits for room. */
+static void should_ring_for_consumption_that_is_awaited(void)
+{
+    struct other other;
+
+    open_other(&other);
+    verbs_recv(&other.pair, 0, 0, 0, LENGTH);
+    check_none(&other);
+    send_line_to_us(&other, 0, IBV_WR_SEND);
+    atomic_store(&other.to_us->requests.starved, 1);
+    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    lb_proxy_answer(other.proxy);
+    check_next(&other, 0, IBV_WC_SUCCESS);
+    CHECK(is_rung(&other));
     close_other(&other);
 }
 
@@ -840,6 +899,9 @@ const struct test proxy_tests[] = {
         should_complete_as_many_short_messages_as_a_poll_asks_for},
     {"an end that falls asleep while its message is taken is rung",
         should_ring_an_end_that_fell_asleep_while_its_message_was_taken},
+    {"an end is not rung for an acknowledgement that it does not await",
+        should_not_ring_for_an_acknowledgement_that_nobody_awaits},
+    {"an end is rung for the room that it waits for", should_ring_for_consumption_that_is_awaited},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
     {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},
