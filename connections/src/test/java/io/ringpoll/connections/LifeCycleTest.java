@@ -263,6 +263,8 @@ class LifeCycleTest {
             for (final String warning : warnings) {
                 assertTrue(warning.endsWith(": a callback has thrown; more of this kind are only counted"), warning);
             }
+            assertEquals(List.of("the first kind", "the second kind"),
+                log.exceptions().stream().map(Throwable::getMessage).toList());
         }
     }
 

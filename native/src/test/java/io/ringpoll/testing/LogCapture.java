@@ -2,6 +2,7 @@ package io.ringpoll.testing;
 
 import io.ringpoll.rpma.RpmaLog;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -45,6 +46,11 @@ public final class LogCapture extends Handler implements AutoCloseable {
     /** The collected records, with level and text. */
     public List<String> messages() {
         return records.stream().map(record -> record.getLevel() + " " + formatter.formatMessage(record)).toList();
+    }
+
+    /** The exceptions that were logged with a record, in order. */
+    public List<Throwable> exceptions() {
+        return records.stream().map(LogRecord::getThrown).filter(Objects::nonNull).toList();
     }
 
     /** The threads that logged. */
