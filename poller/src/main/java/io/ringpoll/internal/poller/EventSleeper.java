@@ -16,6 +16,8 @@ import org.agrona.concurrent.IdleStrategy;
  *                                   ^----- another queue to arm -----|
  * </pre>
  *
+ * <p>Where other threads need the core it does not spin: see {@link CoreContention}.
+ *
  * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
  * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events. Belongs to the
  * polling thread of one poller, except {@link #wakeUp()}.
@@ -35,6 +37,7 @@ final class EventSleeper implements IdleStrategy {
     private final PollerCounterSet counters;
     private final PollTally tally;
 
+    private CoreContention contention = new CoreContention(CoreContention.LONG_YIELD_NS);
     private boolean spinning;
     private int spins;
     private long spinStartNs;
@@ -63,6 +66,11 @@ final class EventSleeper implements IdleStrategy {
         this.counters = counters;
         this.tally = tally;
         commands.onWakeUp(this::wakeUp);
+    }
+
+    /** Replaces the state of the core's contention; before the start. */
+    void contention(final CoreContention other) {
+        contention = other;
     }
 
     /** Rounds a positive time up to milliseconds, of which a sleep has at most {@link Integer#MAX_VALUE}. */
@@ -121,9 +129,12 @@ final class EventSleeper implements IdleStrategy {
             wokenByEvent = false;
             counters.spuriousWakeups.incrementRelease();
         }
-        if (spinning) {
+        if (spinning && (spins > 0 || contention.spins())) {
             spin();
-        } else if (!armAll()) {
+            return;
+        }
+        spinning = false;
+        if (!armAll()) {
             sleep();
         }
     }
@@ -153,12 +164,14 @@ final class EventSleeper implements IdleStrategy {
             spinStartNs = System.nanoTime();
         }
         spins++;
-        if (spins % SPINS_PER_YIELD == 0) {
-            Thread.yield();
-        } else {
+        if (spins % SPINS_PER_YIELD != 0) {
             Thread.onSpinWait();
+            return;
         }
-        if (spins % SPINS_PER_CLOCK_READ == 0 && System.nanoTime() - spinStartNs > spinNs) {
+        final long beforeNs = System.nanoTime();
+        Thread.yield();
+        final long nowNs = System.nanoTime();
+        if (contention.onYield(nowNs - beforeNs) || spins % SPINS_PER_CLOCK_READ == 0 && nowNs - spinStartNs > spinNs) {
             spinning = false;
         }
     }

@@ -162,6 +162,25 @@ class EventSleeperStepsTest {
         assertTrue(turnsMeanwhile.get() > 100, () -> turnsMeanwhile + " turns");
     }
 
+    /** Each yield is a long one. */
+    @Test
+    void shouldEndItsSpinAtALongYieldAndSleepAtOnceInTheNextIdlePeriods() {
+        start(HOUR_NS, 1, new CoreContention(0));
+        for (int period = 0; period < CoreContention.FEWEST_SKIPPED + 1; period++) {
+            idle.idle(1);
+            // Of the first period, the spins up to a yield.
+            for (int i = 0; period == 0 && i < SPINS / 2; i++) {
+                idle.idle(0);
+            }
+            assertEquals(period, counters.arms.get() + counters.sleeps());
+            idle.idle(0);
+            assertEquals(period + 1, counters.arms.get() + counters.sleeps());
+        }
+        idle.idle(1);
+        idle.idle(0);
+        assertEquals(CoreContention.FEWEST_SKIPPED + 1, counters.arms.get() + counters.sleeps(), "it spins again");
+    }
+
     @Test
     void shouldSpinAgainAfterAnEvent() {
         final long spinNs = TimeUnit.MILLISECONDS.toNanos(1);
@@ -331,8 +350,14 @@ class EventSleeperStepsTest {
         assertEquals(before + 1, counters.arms.get() + counters.sleeps());
     }
 
+    /** No yield is a long one, however busy the machine is. */
     private void start(final long spinNs, final long maxSleepNs) {
+        start(spinNs, maxSleepNs, new CoreContention(Long.MAX_VALUE));
+    }
+
+    private void start(final long spinNs, final long maxSleepNs, final CoreContention contention) {
         idle = poller.sleepOnEvents(new EventDrivenIdle(spinNs, maxSleepNs));
+        idle.contention(contention);
         poller.queues().add(queue);
         poller.onStart();
     }
