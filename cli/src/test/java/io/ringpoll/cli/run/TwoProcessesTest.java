@@ -17,10 +17,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The main job as two processes over the loopback device, and with one of the two killed at random or stopped: the survivor
- * accounts for every work request, reports that its peer has gone, and ends. The same on Soft-RoCE:
+ * accounts for every work request, reports that its peer has gone, and ends. Mostly, the tests wait for processes that start and
+ * for the next line of a second. So they run beside each other, without another class. The same on Soft-RoCE:
  * {@code cli/softroce/two-processes}.
  */
 @Timeout(600)
@@ -44,11 +47,13 @@ class TwoProcessesTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldLoseNothingAsTwoProcesses() throws Exception {
         assertLosesNothing(ConnectedPair.anyPort(), "server", "client");
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldAccountForEverythingAtTheServerWhenTheClientIsKilled() throws Exception {
         final String port = ConnectedPair.anyPort();
         final Process server = startServer("server", port);
@@ -61,6 +66,7 @@ class TwoProcessesTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldAccountForEverythingAtTheClientWhenTheServerIsKilled() throws Exception {
         final String port = ConnectedPair.anyPort();
         final Process server = startServer("server", port);
@@ -75,6 +81,7 @@ class TwoProcessesTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldDelayOnlyThePeerOfAStoppedProcess() throws Exception {
         final String port = ConnectedPair.anyPort();
         final String anotherPort = ConnectedPair.anyPort();
@@ -114,7 +121,7 @@ class TwoProcessesTest {
 
     private Process startClient(final String name, final String port, final String option, final String value)
         throws IOException {
-        return start(name, "--role", "client", "--address", "127.0.0.1:" + port, option, value);
+        return start(name, "--role", "client", "--address", "127.0.0.1:" + port, "--warm-up", "0", option, value);
     }
 
     private Process start(final String name, final String... options) throws IOException {
