@@ -187,8 +187,7 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
     return pushed;
 }
 
-/* Copies completions from the ring, `polled` of the wanted ones are there already. Returns the number of all, or -1. */
-static int poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
+int lb_cq_poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
 {
     lb_lock_acquire(&cq->poll_lock);
     const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
@@ -222,18 +221,12 @@ unlock:
 int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 {
     struct lb_cq *cq = lb_cq_of(ibv_cq);
-    int polled = 0;
 
     if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
         return -1;
-    if (lb_cq_shows_none(cq)) {
-        if (atomic_load_explicit(&cq->proxies, memory_order_acquire) == NULL)
-            return 0;
-        polled = cq->drive(cq, num_entries, wc);
-        if (polled == num_entries || lb_cq_shows_none(cq))
-            return polled;
-    }
-    return poll_ring(cq, polled, num_entries, wc);
+    if (!lb_cq_shows_none(cq))
+        return lb_cq_poll_ring(cq, 0, num_entries, wc);
+    return atomic_load_explicit(&cq->proxies, memory_order_acquire) != NULL ? cq->drive(cq, num_entries, wc) : 0;
 }
 
 int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)

@@ -63,12 +63,13 @@ struct lb_cq {
     struct lb_lock poll_lock;
     /*
      * Proxies of other processes whose connections complete here; proxies_lock to change. They work when the queue is found
-     * empty, and when an event is requested. What was completed is in the ring afterwards, or, before that, in wc: `drive` returns
-     * the number of those, at most `room`.
+     * empty, and when an event is requested. `drive` is the rest of such a poll, and returns what the poll returns.
      */
     struct lb_cq_proxy *_Atomic proxies;
-    struct lb_cq_proxy *turn; /* proxies_lock: the first one to work in the next poll; NULL: that of the list */
-    int (*drive)(struct lb_cq *cq, int room, struct ibv_wc *wc); /* proxy.c, as the next; set once, before the first proxy */
+    struct lb_cq_proxy *turn;  /* proxies_lock: the first one to work in the next poll; NULL: that of the list */
+    struct lb_cq_proxy *usual; /* proxies_lock: the only one, if the queue is polled and no event was requested; or NULL */
+    int (*drive)(struct lb_cq *cq, int room, struct ibv_wc *wc); /* proxy_short.c; set once, as the next, before the first proxy */
+    int (*drive_list)(struct lb_cq *cq, int room, struct ibv_wc *wc); /* proxy.c; proxies_lock held, and released */
     void (*sleep)(struct lb_cq *cq); /* an event was requested */
     struct lb_lock proxies_lock;
     _Atomic uint32_t empty_polls; /* since an event was requested, roughly */
@@ -95,6 +96,12 @@ struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_c
  * or overran just now (the completion is lost; the caller takes its queue pair out of service).
  */
 bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
+
+/*
+ * The end of a poll. Copies completions from the ring, `polled` of the wanted ones are in wc already. Returns the number of all,
+ * or -1.
+ */
+int lb_cq_poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc);
 
 /* Whether the ring has no completion. */
 static inline bool lb_cq_shows_none(const struct lb_cq *cq)

@@ -21,8 +21,18 @@ static __attribute__((noinline)) enum lb_outcome copy_long(struct lb_qp *qp, con
     return writes ? lb_copy_aside(qp, NULL, &remote, local) : lb_copy_aside(qp, NULL, local, &remote);
 }
 
+/* A proxy's request has one element, of the bytes of one record: a place in the segment. */
+static __attribute__((noinline)) enum lb_outcome gather_for_proxy(struct lb_qp *qp, char *to, const struct lb_segments *from)
+{
+    if (from->count > 0)
+        qp->proxy->fetch(qp, to, from->at[0].host, from->at[0].length);
+    return LB_DONE;
+}
+
 static inline enum lb_outcome gather(struct lb_qp *qp, char *to, const struct lb_segments *from)
 {
+    if (__builtin_expect(qp->proxy != NULL, 0))
+        return gather_for_proxy(qp, to, from);
     if (__builtin_expect(from->total > LB_SHORT_COPY, 0))
         return copy_long(qp, from, to, true);
     for (int i = 0; i < from->count; i++) {
@@ -32,7 +42,6 @@ static inline enum lb_outcome gather(struct lb_qp *qp, char *to, const struct lb
     return LB_DONE;
 }
 
-/* A proxy's request has one element: a place in the segment. */
 static __attribute__((noinline)) enum lb_outcome scatter_for_proxy(struct lb_qp *qp, const struct lb_segments *to, char *from)
 {
     qp->proxy->copy(qp, to->at[0].host, from, to->at[0].length);

@@ -139,6 +139,26 @@ static inline void lb_lock_release(struct lb_lock *lock)
         lb_lock_release_contended(lock);
 }
 
+/*
+ * The same as lb_lock_acquire and lb_lock_release, for short sections of one function: what the first returns is for the second,
+ * and saves it the look at the owner.
+ */
+static inline bool lb_lock_take(struct lb_lock *lock)
+{
+    if (__builtin_expect(lb_lock_enter(lock), 1))
+        return true;
+    lb_lock_acquire(lock);
+    return false;
+}
+
+static inline void lb_lock_return(struct lb_lock *lock, bool biased)
+{
+    if (__builtin_expect(biased, 1))
+        atomic_store_explicit(&lock->inside, 0, memory_order_release);
+    else
+        lb_lock_release(lock);
+}
+
 /* Before its first use: the thread that releases the lock may be another one than the thread that took it. */
 static inline void lb_lock_share(struct lb_lock *lock)
 {

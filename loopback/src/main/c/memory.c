@@ -16,6 +16,10 @@
 
 #include "memory.h"
 
+/* The table of keys: an lkey has the index of its slot above this many bits. */
+#define INDEX_SHIFT 12
+#define CHUNK 4096u
+#define CHUNKS ((LB_MAX_MR + 1u) / CHUNK)
 #define GENERATION_SHIFT 1
 #define GENERATION_MASK 0x7ffu
 #define MIN_FREE 4096u /* slots kept out of reuse for as long as the table can still grow */
@@ -27,7 +31,8 @@
 
 _Static_assert(sizeof(struct lb_region) == 64, "one cache line a region");
 
-_Atomic(struct lb_region *) lb_region_chunks[LB_REGION_CHUNKS];
+struct lb_region lb_no_region;
+static _Atomic(struct lb_region *) chunks[CHUNKS];
 static void (*await_sections)(void); /* set once, by a constructor */
 static struct lb_lock key_lock;
 static uint32_t slots_made = 1; /* index 0 is left out: key 0 is nobody's */
@@ -38,9 +43,9 @@ static uint32_t free_count;
 static struct lb_region *slot_at(uint32_t index)
 {
     struct lb_region *chunk =
-        atomic_load_explicit(&lb_region_chunks[index / LB_REGION_CHUNK], memory_order_acquire);
+        atomic_load_explicit(&chunks[index / CHUNK], memory_order_acquire);
 
-    return chunk != NULL ? &chunk[index % LB_REGION_CHUNK] : NULL;
+    return chunk != NULL ? &chunk[index % CHUNK] : NULL;
 }
 
 /* Takes a slot for a new region; its users are 0 and its key is 0. NULL if there is no memory. */
@@ -56,13 +61,13 @@ static struct lb_region *take_slot(uint32_t *index)
         if (--free_count == 0)
             free_last = NO_SLOT;
     } else if (slots_made <= LB_MAX_MR) {
-        if (slots_made % LB_REGION_CHUNK == 0 || slots_made == 1) {
-            struct lb_region *chunk = aligned_alloc(64, LB_REGION_CHUNK * sizeof(*chunk));
+        if (slots_made % CHUNK == 0 || slots_made == 1) {
+            struct lb_region *chunk = aligned_alloc(64, CHUNK * sizeof(*chunk));
 
             if (chunk == NULL)
                 goto unlock;
-            memset(chunk, 0, LB_REGION_CHUNK * sizeof(*chunk));
-            atomic_store_explicit(&lb_region_chunks[slots_made / LB_REGION_CHUNK], chunk, memory_order_release);
+            memset(chunk, 0, CHUNK * sizeof(*chunk));
+            atomic_store_explicit(&chunks[slots_made / CHUNK], chunk, memory_order_release);
         }
         *index = slots_made++;
         slot = slot_at(*index);
@@ -95,7 +100,7 @@ void lb_region_on_removal(void (*function)(void))
 static char *hold(uint32_t lkey, const struct ibv_pd *pd, uint64_t address, uint64_t length,
     struct lb_region **held, uint32_t *reason, const uint32_t reasons[3])
 {
-    struct lb_region *region = slot_at(lkey >> LB_REGION_INDEX_SHIFT);
+    struct lb_region *region = slot_at(lkey >> INDEX_SHIFT);
 
     if (region == NULL || lkey == 0) {
         *reason = reasons[0];
@@ -122,6 +127,20 @@ static char *hold(uint32_t lkey, const struct ibv_pd *pd, uint64_t address, uint
 refuse:
     lb_region_release(region);
     return NULL;
+}
+
+char *lb_region_look_up(struct lb_region **found, uint32_t lkey, const struct ibv_pd *pd, uint64_t address, uint64_t length,
+    unsigned int access)
+{
+    struct lb_region *region = slot_at(lkey >> INDEX_SHIFT);
+
+    if (region == NULL || lkey == 0 || atomic_load_explicit(&region->key, memory_order_acquire) != lkey || region->pd != pd)
+        return NULL;
+    *found = region;
+    const uint64_t offset = address - region->start;
+    if (access & ~region->access || offset > region->length || length > region->length - offset)
+        return NULL;
+    return region->host + offset;
 }
 
 char *lb_region_hold_local(uint32_t lkey, const struct ibv_pd *pd, uint64_t address,
@@ -250,7 +269,7 @@ static struct ibv_mr *register_region(struct ibv_pd *pd, void *addr, size_t leng
     mr->addr = addr;
     mr->length = length;
     mr->handle = index;
-    mr->lkey = index << LB_REGION_INDEX_SHIFT | generation << GENERATION_SHIFT;
+    mr->lkey = index << INDEX_SHIFT | generation << GENERATION_SHIFT;
     mr->rkey = mr->lkey | LB_REMOTE_BIT;
     atomic_fetch_add(&lb_pd_of(pd)->children, 1);
     atomic_store(&region->key, mr->lkey);

@@ -37,32 +37,28 @@ char *lb_region_hold_local(uint32_t lkey, const struct ibv_pd *pd, uint64_t addr
 char *lb_region_hold_remote(uint32_t rkey, const struct ibv_pd *pd, uint64_t address,
     uint64_t length, unsigned int access, struct lb_region **held, uint32_t *reason);
 
-/* The table of keys: an lkey has the index of its slot above this many bits. */
-#define LB_REGION_INDEX_SHIFT 12
-#define LB_REGION_CHUNK 4096u
-#define LB_REGION_CHUNKS ((LB_MAX_MR + 1u) / LB_REGION_CHUNK)
-extern _Atomic(struct lb_region *) lb_region_chunks[LB_REGION_CHUNKS];
-
 /*
  * The same as lb_region_hold_local for a caller that holds the sq_lock of a queue pair, but without a hold: the region is usable
- * until the lock is released, since ibv_dereg_mr waits for that. NULL for any reason.
+ * until the lock is released, since ibv_dereg_mr waits for that. NULL for any reason. *found is the region that the last call has
+ * found, most calls name the same; it begins with &lb_no_region.
  */
-static inline char *lb_region_find_local(uint32_t lkey, const struct ibv_pd *pd, uint64_t address, uint64_t length,
-    unsigned int access)
+char *lb_region_look_up(struct lb_region **found, uint32_t lkey, const struct ibv_pd *pd, uint64_t address, uint64_t length,
+    unsigned int access);
+static inline char *lb_region_find_local(struct lb_region **found, uint32_t lkey, const struct ibv_pd *pd, uint64_t address,
+    uint64_t length, unsigned int access)
 {
-    const uint32_t index = lkey >> LB_REGION_INDEX_SHIFT;
-    struct lb_region *chunk = atomic_load_explicit(&lb_region_chunks[index / LB_REGION_CHUNK], memory_order_acquire);
+    const struct lb_region *region = *found;
 
-    if (chunk == NULL || lkey == 0)
-        return NULL;
-    const struct lb_region *region = &chunk[index % LB_REGION_CHUNK];
-    if (atomic_load_explicit(&region->key, memory_order_acquire) != lkey || region->pd != pd || access & ~region->access)
-        return NULL;
+    if (__builtin_expect(atomic_load_explicit(&region->key, memory_order_acquire) != lkey || region->pd != pd, 0))
+        return lb_region_look_up(found, lkey, pd, address, length, access);
     const uint64_t offset = address - region->start;
-    if (offset > region->length || length > region->length - offset)
+    if (access & ~region->access || offset > region->length || length > region->length - offset)
         return NULL;
     return region->host + offset;
 }
+
+/* Has no key and no protection domain. */
+extern struct lb_region lb_no_region;
 
 /* Set from above: returns when no section under the sq_lock of a queue pair is left that had begun before. */
 void lb_region_on_removal(void (*await_sections)(void));

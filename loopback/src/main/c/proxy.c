@@ -53,11 +53,11 @@ static bool is_polled(struct lb_qp *qp)
 
 /*
  * Requests of the other end. A poll leaves what exceeds its budget to the next one. The watch thread leaves it to the device
- * thread, which costs a change of threads: so it executes as much as a ring holds.
+ * thread, which costs a change of threads: so it executes more at once.
  */
 static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath)
 {
-    uint64_t budget = is_polled(&proxy->qp) ? LB_CALL_BUDGET : LB_WIRE_RING;
+    uint64_t budget = is_polled(&proxy->qp) ? LB_CALL_BUDGET : LB_PROXY_TURN;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
     proxy->driven = true;
@@ -192,7 +192,7 @@ static inline void keep_awake(struct lb_proxy *proxy)
  * proxies_lock held, which keeps the proxies and their queue pairs: they leave the queue before they go. What a proxy leaves to
  * do needs other locks: the next poll continues with the rest of the proxies.
  */
-static __attribute__((noinline)) int drive_all_polled(struct lb_cq *cq, bool polling, int room, struct ibv_wc *wc,
+static int drive_all_polled(struct lb_cq *cq, bool polling, int room, struct ibv_wc *wc,
     struct work *work)
 {
     struct lb_cq_proxy *const all = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
@@ -221,18 +221,8 @@ static __attribute__((noinline)) int drive_all_polled(struct lb_cq *cq, bool pol
     return completed;
 }
 
-static __attribute__((noinline)) int drive_list(struct lb_cq *cq, bool polling, int room, struct ibv_wc *wc)
-{
-    struct work work = {0};
-    const int completed = drive_all_polled(cq, polling, room, wc, &work);
-
-    lb_lock_release(&cq->proxies_lock);
-    run_aftermath(&work);
-    return completed;
-}
-
-/* The hook of completion queues, for a poll. The usual queue has one proxy, and finds nothing, or short messages. */
-static int drive_polled(struct lb_cq *cq, int room, struct ibv_wc *wc)
+/* The hook of completion queues, for a poll that has more to do than the usual one (proxy_short.c). */
+static int drive_list(struct lb_cq *cq, int room, struct ibv_wc *wc)
 {
     const uint32_t polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed);
     /*
@@ -240,20 +230,16 @@ static int drive_polled(struct lb_cq *cq, int room, struct ibv_wc *wc)
      * the last wait, and this one was polled since.
      */
     const bool polling = polls >= POLLING && atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE;
+    struct lb_cq_proxy *const first = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+    struct work work = {0};
 
     if (polls < POLLING)
         atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
-    if (!lb_lock_try(&cq->proxies_lock))
-        return 0; /* another poll drives them */
-    const struct lb_cq_proxy *only = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
-    if (!polling || only == NULL || only->next != NULL)
-        return drive_list(cq, polling, room, wc);
-    keep_awake(only->proxy);
-    const int completed = drive_short(only, cq, room, wc);
-    if (completed < 0)
-        return drive_list(cq, polling, room, wc);
+    cq->usual = polling && first != NULL && first->next == NULL ? first : NULL;
+    const int completed = drive_all_polled(cq, polling, room, wc, &work);
     lb_lock_release(&cq->proxies_lock);
-    return completed;
+    run_aftermath(&work);
+    return completed == room || lb_cq_shows_none(cq) ? completed : lb_cq_poll_ring(cq, completed, room, wc);
 }
 
 /* The other hook. An event was requested: all proxies fall asleep, and what has arrived before that is taken. */
@@ -266,6 +252,7 @@ static void drive_asleep(struct lb_cq *cq)
         struct work work = {0};
 
         lb_lock_acquire(&cq->proxies_lock);
+        cq->usual = NULL;
         for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
                 at != NULL && !has_aftermath(&work); at = at->next) {
             fall_asleep(at->proxy);
@@ -333,11 +320,13 @@ static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_p
     lb_qp_get(&proxy->qp);
     lb_lock_acquire(&cq->proxies_lock);
     if (cq->drive == NULL) {
-        cq->drive = drive_polled;
+        cq->drive = lb_proxy_drive;
+        cq->drive_list = drive_list;
         cq->sleep = drive_asleep;
     }
     member->proxy = proxy;
     member->is_short = connected->recv_cq == cq && connected->srq == NULL && connected->faults == NULL && cq->faults == NULL;
+    cq->usual = NULL;
     member->next = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
     atomic_store_explicit(&cq->proxies, member, memory_order_release);
     lb_lock_release(&cq->proxies_lock);
@@ -346,6 +335,7 @@ static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_p
 static void leave_queue(struct lb_cq *cq, struct lb_cq_proxy *member)
 {
     lb_lock_acquire(&cq->proxies_lock);
+    cq->usual = NULL;
     if (cq->turn == member)
         cq->turn = member->next;
     struct lb_cq_proxy *first = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
@@ -444,6 +434,7 @@ static const struct lb_proxy_operations operations = {
     .next = lb_proxy_next,
     .completed = lb_proxy_completed,
     .copy = lb_proxy_copy,
+    .fetch = lb_proxy_fetch,
     .is_polled = is_polled,
     .attach = attach,
     .detach = detach,
@@ -477,8 +468,10 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     proxy->outbound = &segment->to[active ? 1 : 0];
     proxy->requests_in.ring = &proxy->inbound->requests;
     proxy->responses_in.ring = &proxy->inbound->responses;
-    proxy->requests_out.ring = &proxy->outbound->requests;
-    proxy->responses_out.ring = &proxy->outbound->responses;
+    lb_wire_start(&proxy->requests_out, &proxy->outbound->requests);
+    lb_wire_start(&proxy->responses_out, &proxy->outbound->responses);
+    proxy->requests_in.stream.reads = true;
+    proxy->responses_in.stream.reads = true;
     proxy->socket = socket;
     if (!lb_qp_assign_number(qp))
         goto free_slots;

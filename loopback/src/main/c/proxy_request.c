@@ -65,7 +65,16 @@ static inline void copy_to_ring(struct lb_stream *stream, char *to, const char *
         lb_stream_copy(stream, to, from, length);
 }
 
-/* Copies between the bytes from `offset` on of the elements and one piece of memory: to the piece, if it has a stream. */
+/* Copies payload out of a ring. */
+static inline void copy_from_ring(struct lb_stream *stream, char *to, const char *from, size_t length)
+{
+    if (length < LB_STREAM_MIN)
+        lb_copy_bytes(to, from, length);
+    else
+        lb_stream_fetch(stream, to, from, length);
+}
+
+/* Copies between the bytes from `offset` on of the elements and one piece of memory in a ring: to it, or from it. */
 static void copy_piece(const struct lb_segments *elements, uint64_t offset, char *piece, uint32_t length, struct lb_stream *stream)
 {
     for (int i = 0; i < elements->count && length > 0; i++) {
@@ -77,10 +86,10 @@ static void copy_piece(const struct lb_segments *elements, uint64_t offset, char
         const uint32_t rest = elements->at[i].length - (uint32_t)offset;
         const uint32_t count = rest < length ? rest : length;
 
-        if (stream != NULL)
-            copy_to_ring(stream, piece, host, count);
+        if (stream->reads)
+            copy_from_ring(stream, host, piece, count);
         else
-            lb_copy_bytes(host, piece, count);
+            copy_to_ring(stream, piece, host, count);
         piece += count;
         length -= count;
         offset = 0;
@@ -89,7 +98,8 @@ static void copy_piece(const struct lb_segments *elements, uint64_t offset, char
 
 enum step { SENT, NO_ROOM, NOT_READY, FAILED };
 
-static void describe(struct lb_wire_record *record, const struct lb_qp *qp, const struct ibv_send_wr *wr, bool more)
+static void describe(struct lb_wire_record *record, const struct lb_proxy *proxy, const struct lb_qp *qp,
+    const struct ibv_send_wr *wr, bool more)
 {
     const unsigned int opcode = wr->opcode;
 
@@ -100,6 +110,7 @@ static void describe(struct lb_wire_record *record, const struct lb_qp *qp, cons
         .flags = (uint8_t)((more ? LB_WIRE_MORE : 0) | (wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0)),
         .imm_data = wr->imm_data,
         .number = (uint64_t)qp->sq_epoch << 32 | qp->sent,
+        .taken = atomic_load_explicit(&proxy->requests_in.consumed, memory_order_acquire),
         .offset = qp->sent_bytes,
         .rnr_retry = qp->attr.rnr_retry,
         .retry_count = qp->attr.retry_cnt,
@@ -132,7 +143,7 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
     if (payload != NULL) {
         struct lb_wire_record record;
 
-        describe(&record, qp, wr, part < left);
+        describe(&record, proxy, qp, wr, part < left);
         record.length = is_fetching_atomic(wr->opcode) ? 0 : part;
         if (!takes)
             copy_piece(&local, qp->sent_bytes, payload, part, &proxy->requests_out.stream);
@@ -197,7 +208,7 @@ static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct 
 {
     struct lb_wire_record record;
 
-    describe(&record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
+    describe(&record, proxy, qp, &lb_send_slot(qp, qp->sent)->wr, false);
     record.flags |= lb_proxy_await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
     record.opcode = LB_WR_REFUSED;
     record.imm_data = failure->status;
@@ -210,6 +221,7 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
     bool rings = false;
 
+    lb_wire_note(&proxy->requests_out, atomic_load_explicit(&proxy->taken, memory_order_acquire));
     while (qp->sent != qp->posted && !qp->sq_error) {
         struct lb_failure failure;
         bool completed = false;
@@ -262,7 +274,8 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
 }
 
 /* Puts the bytes of a response into the elements of its request, or fails the request. Returns false if it has failed. */
-static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *payload, struct lb_aftermath *aftermath)
+static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *payload, struct lb_stream *stream,
+    struct lb_aftermath *aftermath)
 {
     const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->executed)->wr;
     struct lb_segments local;
@@ -272,7 +285,7 @@ static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *
         lb_send_fail_oldest(qp, &failure, aftermath);
         return false;
     }
-    copy_piece(&local, response->offset, payload, response->length, NULL);
+    copy_piece(&local, response->offset, payload, response->length, stream);
     lb_segments_release(&local);
     return true;
 }
@@ -309,7 +322,7 @@ static bool complete_before(struct lb_qp *qp, uint32_t number, struct lb_afterma
 
 /* Applies one response. Returns false if it cannot be one. */
 static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, char *payload, uint32_t present,
-    struct lb_aftermath *aftermath)
+    struct lb_stream *stream, struct lb_aftermath *aftermath)
 {
     if (response->kind != LB_WIRE_RESPONSE || response->length > present || response->status > IBV_WC_GENERAL_ERR)
         return false;
@@ -329,7 +342,7 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
     if (response->length > 0) {
         if (wr->opcode != IBV_WR_RDMA_READ && !(is_fetching_atomic(wr->opcode) && response->length == 8))
             return false;
-        if (!fill(qp, response, payload, aftermath))
+        if (!fill(qp, response, payload, stream, aftermath))
             return true;
     }
     if (response->flags & LB_WIRE_MORE)
@@ -350,15 +363,16 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
     uint32_t taken = 0;
 
     /* What was there when the caller looked, and no more: the other process could go on for ever. */
-    while (taken < LB_WIRE_RING && (payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
-        if (qp->remote == &proxy->qp && !respond(qp, &response, (char *)(uintptr_t)payload, present, aftermath)) {
+    while (taken < LB_PROXY_TURN && (payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
+        if (qp->remote == &proxy->qp && !respond(qp, &response, (char *)(uintptr_t)payload, present,
+                &proxy->responses_in.stream, aftermath)) {
             proxy->responses_in.broken = true;
             break;
         }
         lb_wire_consume(&proxy->responses_in, response.size);
-        taken += response.size;
+        taken += lb_wire_record_size(present);
     }
-    if (taken < LB_WIRE_RING) {
+    if (taken < LB_PROXY_TURN) {
         if (qp->remote == &proxy->qp && qp->sq_epoch == proxy->epoch && !complete_before(qp, acknowledged, aftermath))
             proxy->responses_in.broken = true;
         /* Behind the completions: another thread may take the message that replies to these requests as soon as it sees this. */
@@ -484,6 +498,11 @@ void lb_proxy_copy(struct lb_qp *qp, char *to, const char *from, size_t length)
     copy_to_ring(&lb_proxy_of(qp)->responses_out.stream, to, from, length);
 }
 
+void lb_proxy_fetch(struct lb_qp *qp, char *to, const char *from, size_t length)
+{
+    copy_from_ring(&lb_proxy_of(qp)->requests_in.stream, to, from, length);
+}
+
 /* Puts the request into the send ring: its memory is in the segment. */
 static void put(struct lb_proxy *proxy, char *payload, uint32_t length)
 {
@@ -535,6 +554,8 @@ bool lb_proxy_next(struct lb_qp *qp)
         return false;
     }
     if (payload != NULL && is_valid(request, present) && is_next_part(proxy)) {
+        if (!is_fetching_atomic(request->opcode))
+            atomic_store_explicit(&proxy->taken, request->taken, memory_order_release);
         const uint32_t answer = request->opcode == IBV_WR_RDMA_READ ? request->length :
             is_fetching_atomic(request->opcode) ? 8 : 0;
 
@@ -560,7 +581,7 @@ void lb_proxy_discard_requests(struct lb_proxy *proxy)
     struct lb_wire_record request;
     uint32_t present;
 
-    for (uint32_t taken = 0; taken < LB_WIRE_RING && lb_wire_peek(&proxy->requests_in, &request, &present) != NULL;
-            taken += request.size)
+    for (uint32_t taken = 0; taken < LB_PROXY_TURN && lb_wire_peek(&proxy->requests_in, &request, &present) != NULL;
+            taken += lb_wire_record_size(present))
         lb_wire_consume(&proxy->requests_in, request.size);
 }

@@ -31,6 +31,7 @@ struct lb_proxy {
     _Atomic bool polled;                   /* since the watch thread looked last */
     _Atomic bool unannounced;              /* messages were taken, and lb_proxy_announce is due */
     _Atomic bool unanswered;               /* ... and the other end is to be rung for one of them */
+    _Atomic uint64_t taken;                /* of the connected queue pair's requests, as the last request of the other end says */
     _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
 
     /* The connected queue pair's sq_lock. */
@@ -54,6 +55,9 @@ static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
 {
     return (struct lb_proxy *)(void *)qp;
 }
+
+/* Bytes of records that are worked for at once, if nothing else limits that. */
+#define LB_PROXY_TURN (256u * 1024)
 
 /* Messages up to this length take the short path (proxy_short.c). */
 #define LB_PROXY_SHORT 1024u
@@ -82,12 +86,19 @@ bool lb_proxy_post(struct lb_qp *qp, struct lb_qp *connected, const struct ibv_s
 bool lb_proxy_next(struct lb_qp *qp);
 void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc);
 void lb_proxy_copy(struct lb_qp *qp, char *to, const char *from, size_t length);
+void lb_proxy_fetch(struct lb_qp *qp, char *to, const char *from, size_t length);
 
 /*
- * proxy_short.c. A poll of the completion queue of the connected queue pair's receives, which is found empty: executes the short
- * messages that have arrived, in their order, and completes them in wc. Returns their number, at most `room`; it ends before the
- * first one that needs more than that. What keeps the proxy and its queue pair is held, and no other lock. There is no shared
- * receive queue, and no fault plan.
+ * proxy_short.c, as the next. What a poll does that finds its queue empty: see lb_cq.drive. In the usual case, the queue has one
+ * proxy, which has nothing, or short messages; otherwise it leaves the poll to lb_cq.drive_list.
+ */
+int lb_proxy_drive(struct lb_cq *cq, int room, struct ibv_wc *wc);
+
+/*
+ * A poll of the completion queue of the connected queue pair's receives, which is found empty: executes the short messages that
+ * have arrived, in their order, and completes them in wc. Returns their number, at most `room`, which is at least 1; it ends
+ * before the first one that needs more than that. What keeps the proxy and its queue pair is held, and no other lock. There is no
+ * shared receive queue, and no fault plan.
  */
 int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc);
 
@@ -97,7 +108,7 @@ void lb_proxy_announce(struct lb_proxy *proxy);
 /* Whether the connected queue pair's requests seem to have been responded to, or acknowledged; for a look without a lock. */
 static inline bool lb_proxy_is_responded(const struct lb_proxy *proxy)
 {
-    return lb_wire_pending(&proxy->responses_in) || (atomic_load_explicit(&proxy->awaits, memory_order_acquire) &&
+    return lb_wire_has_record(&proxy->responses_in) || (atomic_load_explicit(&proxy->awaits, memory_order_acquire) &&
         atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire) !=
             atomic_load_explicit(&proxy->acknowledged, memory_order_acquire));
 }

@@ -8,24 +8,11 @@
 #include "proxy_request.h"
 #include "segments.h"
 
-#define LINE 64u
-#define PIECE 16u
-
-/* The segment and the memory of users do not overlap. In pieces for which a compiler uses a register. */
-static inline void copy_line(char *to, const char *from)
-{
-    memcpy(to, from, PIECE);
-    memcpy(to + PIECE, from + PIECE, PIECE);
-    memcpy(to + 2 * PIECE, from + 2 * PIECE, PIECE);
-    memcpy(to + 3 * PIECE, from + 3 * PIECE, PIECE);
-}
-
-_Static_assert(LINE == 4 * PIECE, "all of a line is copied");
-
+/* The segment and the memory of users do not overlap. */
 static inline void copy_short(char *to, const char *from, uint32_t length)
 {
-    for (; length >= LINE; length -= LINE, to += LINE, from += LINE)
-        copy_line(to, from);
+    for (; length >= LB_STREAM_LINE; length -= LB_STREAM_LINE, to += LB_STREAM_LINE, from += LB_STREAM_LINE)
+        lb_stream_line(to, from);
     if (length > 0)
         lb_copy_bytes(to, from, length);
 }
@@ -62,29 +49,61 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
             qp->cap.max_send_sge == 0 || qp->sent != qp->posted)
         return false;
     const uint32_t length = sge->length;
-    const uint32_t size = lb_wire_record_size(length);
     if (length - 1 >= LB_PROXY_SHORT)
         return false;
-    struct lb_wire_record *record = lb_wire_claim_short(&proxy->requests_out, size);
-    const char *host = lb_region_find_local(sge->lkey, qp->base.qp_base.pd, sge->addr, length, 0);
-    if (record == NULL || host == NULL)
+    const uint32_t size = lb_wire_record_size(length);
+    lb_wire_note(&proxy->requests_out, atomic_load_explicit(&proxy->taken, memory_order_acquire));
+    if (!lb_wire_has_place(&proxy->requests_out, size))
         return false;
-    lb_wire_clear_next(&proxy->requests_out, size);
+    const char *host = lb_region_find_local(&qp->sent_from, sge->lkey, qp->base.qp_base.pd, sge->addr, length, 0);
+    if (host == NULL)
+        return false;
+    struct lb_wire_record *record = lb_wire_at(proxy->requests_out.ring, proxy->requests_out.produced);
+    const uint64_t next = lb_wire_next(&proxy->requests_out, size);
+    const uint8_t last = next != proxy->requests_out.produced + size ? LB_WIRE_LAST : 0;
+    lb_wire_clear(&proxy->requests_out, next);
     copy_short((char *)(record + 1), host, length);
     const uint8_t awaited = lb_proxy_await(proxy, qp, wr);
-    record->kind = LB_WIRE_REQUEST;
-    record->opcode = (uint8_t)wr->opcode;
-    record->flags = (uint8_t)(awaited | (wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0));
+    record->what = (struct lb_wire_record){
+        .kind = LB_WIRE_REQUEST,
+        .opcode = (uint8_t)wr->opcode,
+        .flags = (uint8_t)(last | awaited | (wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0)),
+    }.what;
     record->length = length;
     record->imm_data = wr->imm_data;
     record->number = (uint64_t)qp->sq_epoch << 32 | qp->sent;
+    record->taken = atomic_load_explicit(&proxy->requests_in.consumed, memory_order_acquire);
     record->offset = 0;
     record->rnr_retry = qp->attr.rnr_retry;
     record->retry_count = qp->attr.retry_cnt;
     record->timeout = qp->attr.timeout;
-    lb_wire_publish_short(&proxy->requests_out, record, size);
+    lb_wire_show(&proxy->requests_out, record, size, next);
     keep_sent(qp, wr);
     return true;
+}
+
+/* Whether a header is that of a request to send that is not in parts. */
+static inline bool is_whole_send(uint32_t what)
+{
+    static const struct lb_wire_record mask = {.kind = UINT8_MAX, .opcode = UINT8_MAX & ~1, .flags = LB_WIRE_MORE};
+    static const struct lb_wire_record send = {.kind = LB_WIRE_REQUEST, .opcode = IBV_WR_SEND};
+
+    _Static_assert((IBV_WR_SEND & 1) == 0 && IBV_WR_SEND_WITH_IMM == (IBV_WR_SEND | 1), "they differ in the lowest bit");
+    return (what & mask.what) == send.what;
+}
+
+static inline bool has_immediate(uint32_t what)
+{
+    static const struct lb_wire_record mask = {.opcode = 1};
+
+    return what & mask.what;
+}
+
+static inline bool is_awaited(uint32_t what)
+{
+    static const struct lb_wire_record mask = {.flags = LB_WIRE_AWAITED};
+
+    return what & mask.what;
 }
 
 /* The receiver's rq_lock held. Copies a message into the oldest receive. NULL: there is none, or it does not take the message. */
@@ -95,8 +114,8 @@ static inline const struct lb_recv *fill_receive(struct lb_qp *receiver, const c
     const struct lb_recv *recv = lb_recv_ring_first(&receiver->recv_ring);
     if (recv->num_sge != 1 || length > recv->sge[0].length)
         return NULL;
-    char *host = lb_region_find_local(recv->sge[0].lkey, receiver->base.qp_base.pd, recv->sge[0].addr, length,
-        IBV_ACCESS_LOCAL_WRITE);
+    char *host = lb_region_find_local(&receiver->received_in, recv->sge[0].lkey, receiver->base.qp_base.pd, recv->sge[0].addr,
+        length, IBV_ACCESS_LOCAL_WRITE);
     if (host == NULL)
         return NULL;
     copy_short(host, payload, length);
@@ -110,12 +129,12 @@ static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, stru
     const char *payload = lb_wire_peek_short(&proxy->requests_in, &request, LB_PROXY_SHORT);
 
     /* Responses and acknowledgements go before the request: see lb_proxy_next. */
-    if (payload == NULL || !is_send(request.opcode) || lb_proxy_is_responded(proxy))
+    if (payload == NULL || !is_whole_send(request.what) || lb_proxy_is_responded(proxy))
         return false;
     const struct lb_recv *recv = fill_receive(receiver, payload, request.length);
     if (recv == NULL)
         return false;
-    const bool immediate = request.opcode == IBV_WR_SEND_WITH_IMM;
+    const bool immediate = has_immediate(request.what);
     wc->wr_id = recv->wr_id;
     wc->status = IBV_WC_SUCCESS;
     wc->opcode = IBV_WC_RECV;
@@ -130,8 +149,9 @@ static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, stru
     wc->sl = 0;
     wc->dlid_path_bits = 0;
     receiver->recv_ring.consumed++;
+    atomic_store_explicit(&proxy->taken, request.taken, memory_order_release);
     atomic_store_explicit(&proxy->outbound->acknowledged, request.number + 1, memory_order_release);
-    if (request.flags & LB_WIRE_AWAITED)
+    if (is_awaited(request.what))
         atomic_store_explicit(&proxy->unanswered, true, memory_order_release);
     lb_wire_consume(&proxy->requests_in, request.size);
     return true;
@@ -140,8 +160,8 @@ static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, stru
 /* Wakes the other end if it is seen to sleep and waits for what was answered, or waits for room. */
 static inline void wake(struct lb_proxy *proxy, bool answered)
 {
-    if ((answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) == LB_WIRE_ASLEEP) ||
-            lb_wire_starved(&proxy->requests_in))
+    if (__builtin_expect((answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) == LB_WIRE_ASLEEP) ||
+            lb_wire_starved(&proxy->requests_in), 0))
         lb_proxy_wake(proxy);
 }
 
@@ -166,20 +186,20 @@ static inline bool is_idle(const struct lb_proxy *proxy)
         !atomic_load_explicit(&proxy->requests_in.broken, memory_order_relaxed);
 }
 
-int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+static inline int take(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
 {
     struct lb_qp *qp = &proxy->qp;
     int taken = 0;
 
-    lb_lock_acquire(&qp->sq_lock);
+    const bool proxy_biased = lb_lock_take(&qp->sq_lock);
     struct lb_qp *receiver = qp->peer;
     if (receiver != NULL && is_idle(proxy)) {
-        lb_lock_acquire(&receiver->rq_lock);
+        const bool receiver_biased = lb_lock_take(&receiver->rq_lock);
         if (!receiver->rq_error && lb_qp_responds_to(receiver, qp)) {
-            while (taken < room && lb_cq_shows_none(cq) && take_one(proxy, receiver, &wc[taken]))
-                taken++;
+            while (lb_cq_shows_none(cq) && take_one(proxy, receiver, &wc[taken]) && ++taken < room)
+                ;
         }
-        lb_lock_release(&receiver->rq_lock);
+        lb_lock_return(&receiver->rq_lock, receiver_biased);
     }
     /*
      * Without a fence, which the next poll makes if it finds nothing: an end that falls asleep just now is woken then, or by the
@@ -189,8 +209,45 @@ int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room
         atomic_store_explicit(&proxy->unannounced, true, memory_order_release);
         wake(proxy, atomic_load_explicit(&proxy->unanswered, memory_order_relaxed));
     }
-    lb_lock_release(&qp->sq_lock);
+    lb_lock_return(&qp->sq_lock, proxy_biased);
     if (taken > 0 && __builtin_expect(atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
         lb_proxy_announce(proxy);
     return taken;
+}
+
+int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+{
+    return take(proxy, cq, room, wc);
+}
+
+/* Whether the watch thread knows that the end is polled, and the end is awake: see keep_awake in proxy.c. */
+static inline bool is_kept_awake(const struct lb_proxy *proxy)
+{
+    return atomic_load_explicit(&proxy->polled, memory_order_relaxed) &&
+        atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+}
+
+int lb_proxy_drive(struct lb_cq *cq, int room, struct ibv_wc *wc)
+{
+    const bool biased = lb_lock_enter(&cq->proxies_lock);
+
+    if (__builtin_expect(!biased, 0) && !lb_lock_try(&cq->proxies_lock))
+        return 0; /* another poll drives them */
+    const struct lb_cq_proxy *usual = cq->usual;
+    if (usual == NULL || !is_kept_awake(usual->proxy) || atomic_load_explicit(&usual->proxy->stalled, memory_order_relaxed))
+        return cq->drive_list(cq, room, wc);
+    struct lb_proxy *proxy = usual->proxy;
+    int taken = 0;
+    if (lb_wire_pending(&proxy->requests_in)) {
+        if (usual->is_short && room > 0)
+            taken = take(proxy, cq, room, wc);
+        if (taken == 0)
+            return cq->drive_list(cq, room, wc);
+    } else if (lb_proxy_is_responded(proxy)) {
+        return cq->drive_list(cq, room, wc);
+    } else {
+        lb_proxy_announce(proxy);
+    }
+    lb_lock_return(&cq->proxies_lock, biased);
+    return taken == room || lb_cq_shows_none(cq) ? taken : lb_cq_poll_ring(cq, taken, room, wc);
 }

@@ -111,6 +111,8 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     qp->srq = attr->srq != NULL ? lb_srq_of(attr->srq) : NULL;
     qp->signal_all = attr->sq_sig_all != 0;
     qp->state = IBV_QPS_RESET;
+    qp->sent_from = &lb_no_region;
+    qp->received_in = &lb_no_region;
     error = lb_qp_faults_open(qp, lb_qp_kick);
     if (error)
         goto free_qp;

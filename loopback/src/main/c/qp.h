@@ -81,6 +81,8 @@ struct lb_proxy_operations {
     void (*completed)(struct lb_qp *proxy, const struct ibv_wc *wc);
     /* The proxy's sq_lock held. Copies the bytes that the request in execution reads to where its elements are. */
     void (*copy)(struct lb_qp *proxy, char *to, const char *from, size_t length);
+    /* The proxy's sq_lock held. Copies bytes of the request in execution to the memory that it names. */
+    void (*fetch)(struct lb_qp *proxy, char *to, const char *from, size_t length);
     /* Whether a thread polls for it: the requests that exceed the budget of a poll wait for the next one. */
     bool (*is_polled)(struct lb_qp *proxy);
     /* No lock held. A queue pair is connected to it; is no more. */
@@ -136,6 +138,7 @@ struct lb_qp {
     bool keeps;                /* a list is posted: the regions of its requests stay held from one to the next */
     struct lb_region *kept_local;  /* held, or NULL */
     struct lb_region *kept_remote; /* held, or NULL */
+    struct lb_region *sent_from;   /* the region of the last short message to another process: see lb_region_find_local */
     enum lb_wait wait;
     enum lb_wait waited_for;   /* the reason for wait_until_ns, or LB_WAIT_NONE */
     uint64_t wait_until_ns;    /* UINT64_MAX: for ever */
@@ -152,6 +155,7 @@ struct lb_qp {
     bool sender_waits;         /* the peer found no receive: kick it when there is one */
     uint32_t rq_epoch;         /* changes whenever receives are flushed or forgotten */
     struct lb_recv_ring recv_ring;
+    struct lb_region *received_in; /* the region of the last short message of another process, as `sent_from` */
     bool recv_taken;           /* `taken` is a receive that is not completed */
     struct lb_recv *taken;     /* the shared receive queue's for the present message; NULL without one */
 

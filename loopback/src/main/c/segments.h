@@ -93,7 +93,10 @@ static inline enum lb_outcome lb_copy(struct lb_qp *qp, struct lb_qp *receiver, 
 {
     if (__builtin_expect(from->total > LB_SHORT_COPY, 0))
         return lb_copy_aside(qp, receiver, to, from);
-    lb_segments_copy(to, from);
+    if (qp->proxy != NULL && to->count == 1 && from->count == 1)
+        qp->proxy->fetch(qp, to->at[0].host, from->at[0].host, from->at[0].length);
+    else
+        lb_segments_copy(to, from);
     return LB_DONE;
 }
 

@@ -210,16 +210,9 @@ static inline void end_posting(struct lb_qp *qp, struct posting *posting, struct
         lb_aftermath_run(aftermath);
 }
 
-int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+/* sq_lock held, and released. Posts a list. */
+static __attribute__((noinline)) int post_list(struct lb_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-    struct lb_qp *qp = lb_qp_of(ibv_qp);
-
-    lb_lock_acquire(&qp->sq_lock);
-    if (wr != NULL && wr->next == NULL && qp->state == IBV_QPS_RTS && qp->faults == NULL && post_remote(qp, wr)) {
-        qp->remote->proxy->ring(qp->remote);
-        lb_lock_release(&qp->sq_lock);
-        return 0;
-    }
     struct lb_aftermath aftermath = {0};
     struct posting posting = {0};
     int error = check_state(qp);
@@ -238,6 +231,19 @@ int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_
         lb_keep_end(qp);
     end_posting(qp, &posting, &aftermath);
     return error;
+}
+
+int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    const bool biased = lb_lock_take(&qp->sq_lock);
+
+    if (qp->remote == NULL || wr == NULL || wr->next != NULL || qp->state != IBV_QPS_RTS || qp->faults != NULL ||
+            !post_remote(qp, wr))
+        return post_list(qp, wr, bad_wr);
+    qp->remote->proxy->ring(qp->remote);
+    lb_lock_return(&qp->sq_lock, biased);
+    return 0;
 }
 
 int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count)

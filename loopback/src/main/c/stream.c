@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c: copies around the cache and through it, and the choice between them. */
+/* stream.c: the ways of copies into shared memory and out of it, and the choice between them. */
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -12,6 +12,8 @@
 /* One copy of so many is measured, and one of TRIAL goes the other way; among the first, each whose number is a power of two. */
 #define MEASURED 8u
 #define TRIAL 512u
+
+bool lb_stream_has_avx;
 
 #if defined(__x86_64__)
 
@@ -65,6 +67,44 @@ static void copy_around(char *to, const char *from, size_t length)
 
 static const bool can_go_around = true;
 
+/* Whole blocks of so many bytes. */
+#define BLOCK 128u
+
+__attribute__((target("avx")))
+static void copy_blocks(char *to, const char *from, size_t blocks)
+{
+    for (; blocks > 0; blocks--, to += BLOCK, from += BLOCK) {
+        const __m256i *source = (const __m256i *)(const void *)from;
+        __m256i *target = (__m256i *)(void *)to;
+        const __m256i first = _mm256_loadu_si256(source);
+        const __m256i second = _mm256_loadu_si256(source + 1);
+        const __m256i third = _mm256_loadu_si256(source + 2);
+        const __m256i fourth = _mm256_loadu_si256(source + 3);
+
+        _mm256_storeu_si256(target, first);
+        _mm256_storeu_si256(target + 1, second);
+        _mm256_storeu_si256(target + 2, third);
+        _mm256_storeu_si256(target + 3, fourth);
+    }
+}
+
+/* Needs AVX. */
+static void copy_plain(char *to, const char *from, size_t length)
+{
+    const size_t blocks = length / BLOCK;
+    const size_t copied = blocks * BLOCK;
+
+    copy_blocks(to, from, blocks);
+    memcpy(to + copied, from + copied, length - copied);
+}
+
+__attribute__((constructor))
+static void look_for_avx(void)
+{
+    __builtin_cpu_init();
+    lb_stream_has_avx = __builtin_cpu_supports("avx");
+}
+
 #else /* no such stores that C programs can use */
 
 static void copy_around(char *to, const char *from, size_t length)
@@ -73,6 +113,11 @@ static void copy_around(char *to, const char *from, size_t length)
 }
 
 static const bool can_go_around = false;
+
+static void copy_plain(char *to, const char *from, size_t length)
+{
+    memcpy(to, from, length);
+}
 
 #endif
 
@@ -84,12 +129,14 @@ static bool is_trial(uint32_t copy)
 enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
 {
     const uint32_t copy = stream->copies++;
+    const bool has_other = stream->reads ? lb_stream_has_avx : can_go_around;
     /* The reader takes longer from memory than from a cache that both ends share: so it has to be clearly cheaper here. */
-    const enum lb_stream_way better = stream->cost[LB_STREAM_AROUND] != 0 &&
-        stream->cost[LB_STREAM_AROUND] < stream->cost[LB_STREAM_CACHED] / 2 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+    const uint32_t limit = stream->reads ? stream->cost[LB_STREAM_CACHED] : stream->cost[LB_STREAM_CACHED] / 2;
+    const uint32_t other = stream->cost[LB_STREAM_AROUND];
+    const enum lb_stream_way better = other != 0 && other < limit ? LB_STREAM_AROUND : LB_STREAM_CACHED;
 
-    *measured = can_go_around && (copy % MEASURED == 0 || is_trial(copy));
-    if (!can_go_around || !is_trial(copy))
+    *measured = has_other && (copy % MEASURED == 0 || is_trial(copy));
+    if (!has_other || !is_trial(copy))
         return better;
     return better == LB_STREAM_CACHED && copy != 0 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
 }
@@ -110,16 +157,28 @@ void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t 
         *cost += (sample - *cost < *cost ? sample - *cost : *cost) / 4;
 }
 
-void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length)
+/* Copies by the way that is chosen, and measures it if that is due. */
+static inline void copy_by(struct lb_stream *stream, char *to, const char *from, size_t length,
+    void (*other)(char *to, const char *from, size_t length))
 {
     bool measured;
     const enum lb_stream_way way = lb_stream_choose(stream, &measured);
     const uint64_t begun_ns = measured ? lb_now_ns() : 0;
 
-    if (way == LB_STREAM_AROUND)
-        copy_around(to, from, length);
-    else
+    if (way == LB_STREAM_CACHED)
         memcpy(to, from, length);
+    else
+        other(to, from, length);
     if (measured)
         lb_stream_learn(stream, way, lb_now_ns() - begun_ns, length);
+}
+
+void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length)
+{
+    copy_by(stream, to, from, length, copy_around);
+}
+
+void lb_stream_fetch(struct lb_stream *stream, char *to, const char *from, size_t length)
+{
+    copy_by(stream, to, from, length, copy_plain);
 }

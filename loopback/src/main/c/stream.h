@@ -7,6 +7,10 @@
  * back when it is written again, which may take several times as long as a copy. Stores that go around the cache put the bytes
  * into memory, from which the other end reads them ahead. Which of the two is faster depends on the processors, and on where the
  * scheduler has put both ends: so a stream measures its copies, tries the other way now and then, and takes the cheaper one.
+ *
+ * A copy out of shared memory has two ways, too: that of the C library, and a plain loop of loads of 32 bytes. The instruction
+ * that the C library takes for some lengths (rep movsb) reads lines that another processor has written more slowly on some
+ * processors, up to half as fast.
  */
 #ifndef LOOPBACK_STREAM_H
 #define LOOPBACK_STREAM_H
@@ -14,18 +18,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-/* Shorter copies go through the cache: the end of stores around it takes as long as they do. */
+/* Shorter copies go through the cache, as the C library makes them: the end of stores around it takes as long as they do. */
 #define LB_STREAM_MIN 4096u
 
 /* The ways of a copy. */
 enum lb_stream_way {
     LB_STREAM_CACHED,
-    LB_STREAM_AROUND, /* the cache */
+    LB_STREAM_AROUND,                    /* into shared memory: around the cache */
+    LB_STREAM_PLAIN = LB_STREAM_AROUND,  /* out of it: by a plain loop */
 };
 
-/* What the copies of one producer have cost; zeroed before the first. One thread at a time uses it. */
+/* What the copies of one producer, or of one consumer, have cost; zeroed before the first. One thread at a time uses it. */
 struct lb_stream {
+    bool reads;       /* a consumer's */
     uint32_t copies;  /* long ones so far */
     uint32_t cost[2]; /* of each way, nanoseconds for 1024 bytes; 0: not measured yet */
 };
@@ -36,5 +43,40 @@ void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t 
 
 /* Copies at least LB_STREAM_MIN bytes. Stores that follow are visible behind the bytes, whichever way they have gone. */
 void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length);
+
+/* Copies at least LB_STREAM_MIN bytes out of shared memory, by the stream of a consumer. They do not overlap. */
+void lb_stream_fetch(struct lb_stream *stream, char *to, const char *from, size_t length);
+
+/* Whether the processor has registers of 32 bytes (AVX). Set before there are connections. */
+extern bool lb_stream_has_avx;
+
+#define LB_STREAM_LINE 64u
+
+/*
+ * Copies a line of a short message, in as few pieces as possible: a program that reads its buffer by wider loads than it was
+ * stored has to wait until the stores have reached the cache.
+ */
+static inline void lb_stream_line(char *to, const char *from)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they see no assembler */
+    struct half {
+        char bytes[32];
+    };
+
+    if (__builtin_expect(lb_stream_has_avx, 1)) {
+        const struct half *source = (const struct half *)(const void *)from;
+        struct half *target = (struct half *)(void *)to;
+
+        __asm__("vmovdqu %2, %%ymm0\n\tvmovdqu %3, %%ymm1\n\tvmovdqu %%ymm0, %0\n\tvmovdqu %%ymm1, %1\n\tvzeroupper"
+                : "=m"(target[0]), "=m"(target[1]) : "m"(source[0]), "m"(source[1]) : "xmm0", "xmm1");
+        return;
+    }
+#endif
+    /* In pieces for which a compiler uses a register. */
+    memcpy(to, from, 16);
+    memcpy(to + 16, from + 16, 16);
+    memcpy(to + 32, from + 32, 16);
+    memcpy(to + 48, from + 48, 16);
+}
 
 #endif

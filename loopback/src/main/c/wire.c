@@ -65,36 +65,69 @@ void lb_wire_part(struct lb_wire_segment *segment)
     (void)mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* Whether so many bytes are free, and the place behind them; sets broken if the consumer claims what cannot be. */
+/* Looks how far the consumer is; sets broken if it claims what cannot be. */
+static void look(struct lb_wire_producer *producer)
+{
+    const uint64_t consumed = atomic_load_explicit(&producer->ring->consumed, memory_order_acquire);
+
+    if (consumed - producer->consumed_seen > producer->produced - producer->consumed_seen || consumed % 64 != 0)
+        producer->broken = true;
+    else
+        producer->consumed_seen = consumed;
+    lb_wire_set_limit(producer);
+}
+
+void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring)
+{
+    producer->ring = ring;
+    producer->lap = LB_WIRE_MIN_LAP;
+    lb_wire_set_limit(producer);
+}
+
+void lb_wire_shorten_laps(struct lb_wire_producer *producer)
+{
+    producer->laps = 0;
+    if (producer->lap > LB_WIRE_MIN_LAP)
+        producer->lap /= 2;
+}
+
+/* There is no room. Makes laps longer if there would be some without the part of the ring that the last lap has left out. */
+static void lengthen_laps(struct lb_wire_producer *producer)
+{
+    const uint64_t at = producer->produced % LB_WIRE_RING;
+
+    if (producer->consumed_seen >= producer->produced - at || at > LB_WIRE_RING / 2 || producer->lap > LB_WIRE_RING / 4)
+        return;
+    producer->laps = 0;
+    producer->lap *= 2;
+}
+
+/* Whether so many bytes are free, and the place behind them. */
 static bool has_room(struct lb_wire_producer *producer, uint32_t record)
 {
     const uint32_t bytes = record + (uint32_t)sizeof(struct lb_wire_record);
 
     if (producer->produced - producer->consumed_seen + bytes <= LB_WIRE_RING)
         return true;
-    const uint64_t consumed = atomic_load_explicit(&producer->ring->consumed, memory_order_acquire);
-    if (consumed - producer->consumed_seen > producer->produced - producer->consumed_seen || consumed % 64 != 0) {
-        producer->broken = true;
-        return false;
-    }
-    producer->consumed_seen = consumed;
-    return producer->produced - consumed + bytes <= LB_WIRE_RING;
+    look(producer);
+    return !producer->broken && producer->produced - producer->consumed_seen + bytes <= LB_WIRE_RING;
 }
 
 /*
  * Makes a record at the producer's position visible, and nothing behind it. The header is written at once and last: the consumer
  * waits on its line, and takes it away between two stores that are apart.
  */
-static void publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t size)
+static void publish(struct lb_wire_producer *producer, struct lb_wire_record header, uint32_t size)
 {
     struct lb_wire_record *record = lb_wire_at(producer->ring, producer->produced);
-    const size_t rest = sizeof(header->size);
+    const uint64_t next = header.kind == LB_WIRE_PADDING ? producer->produced + size : lb_wire_next(producer, size);
+    const size_t rest = sizeof(header.size);
 
-    producer->produced += size;
-    atomic_store_explicit(lb_wire_size(lb_wire_at(producer->ring, producer->produced)), 0, memory_order_relaxed);
-    memcpy((char *)record + rest, (const char *)header + rest, sizeof(*header) - rest);
-    atomic_store_explicit(lb_wire_size(record), size, memory_order_release);
-    lb_wire_prefetch(producer, size);
+    if (next != producer->produced + size)
+        header.flags |= LB_WIRE_LAST;
+    lb_wire_clear(producer, next);
+    memcpy((char *)record + rest, (const char *)&header + rest, sizeof(header) - rest);
+    lb_wire_show(producer, record, size, next);
 }
 
 char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
@@ -103,21 +136,26 @@ char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
     const uint32_t to_end = (uint32_t)(LB_WIRE_RING - producer->produced % LB_WIRE_RING);
     const uint32_t padding = to_end < size ? to_end : 0;
 
+    /* A long record is one of many, or its bytes take longer than the lines move. */
+    if (payload < LB_STREAM_MIN && producer->produced / LB_WIRE_LOOK != (producer->produced + size) / LB_WIRE_LOOK)
+        look(producer);
     if (producer->broken)
         return NULL;
     if (!has_room(producer, size + padding)) {
         lb_wire_await_consumption(producer);
-        if (producer->broken || !has_room(producer, size + padding))
+        if (producer->broken || !has_room(producer, size + padding)) {
+            lengthen_laps(producer);
             return NULL;
+        }
     }
     if (padding > 0)
-        publish(producer, &(struct lb_wire_record){.kind = LB_WIRE_PADDING}, padding);
+        publish(producer, (struct lb_wire_record){.kind = LB_WIRE_PADDING}, padding);
     return (char *)(lb_wire_at(producer->ring, producer->produced) + 1);
 }
 
 void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_record *header, uint32_t payload)
 {
-    publish(producer, header, lb_wire_record_size(payload));
+    publish(producer, *header, lb_wire_record_size(payload));
 }
 
 /* Copies the oldest header; false if there is none, or the ring is broken. */
@@ -154,5 +192,7 @@ const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_recor
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
 
     *present = record->size - (uint32_t)sizeof(*record);
+    if (record->flags & LB_WIRE_LAST)
+        record->size = (uint32_t)(LB_WIRE_RING - consumed % LB_WIRE_RING);
     return (const char *)lb_wire_at(consumer->ring, consumed) + sizeof(*record);
 }

@@ -7,6 +7,9 @@
  * responses must not wait behind them. A ring has one producer and one consumer at a time (the locks of their users see to
  * that). Records are contiguous multiples of 64 bytes: a header and up to LB_WIRE_CHUNK bytes of payload.
  *
+ * A producer that knows that nearly all of its records are read starts again at the beginning of the ring: the last record of a
+ * lap has the flag LB_WIRE_LAST, and the rest of the ring counts as a part of it.
+ *
  * A record is there when its size is not 0. A producer first clears the size of the place behind the record, where the next one
  * will be, so it always leaves that place free. A consumer waits on the line that it needs next, and on no other.
  *
@@ -27,10 +30,20 @@
 #include "stream.h"
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
-#define LB_WIRE_VERSION 4u
+#define LB_WIRE_VERSION 5u
 
-/* Room for both ends to copy at the same time, each on its processor: with half of it they wait for each other. */
-#define LB_WIRE_RING (256u * 1024)
+/*
+ * More than a processor's own cache as a rule. Long requests fill a ring until its oldest lines have left the cache of the producer
+ * for one that both processors share: the consumer reads them there faster than from the other processor. Pages that are not
+ * reached take no memory: see lb_wire_next.
+ */
+#define LB_WIRE_RING (2048u * 1024)
+/* So often a producer of short records looks how far the consumer is. */
+#define LB_WIRE_LOOK (128u * 1024)
+/* A ring that is read as fast as it is written starts again behind so many bytes: a few lines, which both caches keep. */
+#define LB_WIRE_MIN_LAP 256u
+/* After so many laps without a wait for room they become shorter again. */
+#define LB_WIRE_LAPS 4096u
 /* Payload of one record; longer requests are sent in parts. */
 #define LB_WIRE_CHUNK (32u * 1024)
 
@@ -45,20 +58,29 @@ enum {
     LB_WIRE_MORE = 1,      /* a part of a request or of its response that is not the last */
     LB_WIRE_SOLICITED = 2,
     LB_WIRE_AWAITED = 4,   /* request: its requester is rung when it is acknowledged, if it sleeps */
+    LB_WIRE_LAST = 8,      /* the next record is at the start of the ring */
 };
 
 struct lb_wire_record {
     uint32_t size;        /* of the record, a multiple of 64; 0: not published */
-    uint8_t kind;
-    uint8_t opcode;       /* request: an enum ibv_wr_opcode, or LB_WR_REFUSED: imm_data is the status */
-    uint8_t flags;
-    uint8_t status;       /* response: an enum ibv_wc_status */
+    union {
+        struct {
+            uint8_t kind;
+            uint8_t opcode; /* request: an enum ibv_wr_opcode, or LB_WR_REFUSED: imm_data is the status */
+            uint8_t flags;
+            uint8_t status; /* response: an enum ibv_wc_status */
+        };
+        uint32_t what;      /* all four */
+    };
     uint32_t length;      /* bytes of payload; of a read request: bytes to read */
     uint32_t imm_data;    /* network byte order, as in a work request */
     uint64_t number;      /* of the request at its requester; the lower half counts its requests */
     uint64_t remote_addr;
     uint64_t compare_add;
-    uint64_t swap;
+    union {
+        uint64_t swap;
+        uint64_t taken;   /* other requests: the position up to which their sender has consumed those of the other end */
+    };
     uint32_t rkey;
     uint32_t vendor_err;  /* response */
     uint32_t offset;      /* of this part in its request */
@@ -99,6 +121,9 @@ struct lb_wire_segment {
 struct lb_wire_producer {
     struct lb_wire_ring *ring;
     uint64_t produced;
+    uint64_t limit;    /* see lb_wire_set_limit */
+    uint32_t lap;      /* see lb_wire_next; a multiple of 64 */
+    uint32_t laps;     /* since it has changed */
     uint64_t consumed_seen;
     bool broken;
     struct lb_stream stream; /* copies of payload into the ring */
@@ -108,6 +133,7 @@ struct lb_wire_consumer {
     struct lb_wire_ring *ring;
     _Atomic uint64_t consumed; /* read by a poller that looks for work, without a lock */
     _Atomic bool broken;       /* read under another lock than written, too */
+    struct lb_stream stream;   /* copies of payload out of the ring */
 };
 
 /* Creates a sealed segment and maps it; returns its descriptor, which the caller closes, or -1 with errno. */
@@ -132,6 +158,9 @@ static inline void lb_wire_fence(void)
 #endif
 }
 
+/* Begins to produce into the ring of a new segment; the producer is zeroed. */
+void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring);
+
 /*
  * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end, or the
  * ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later
@@ -154,15 +183,16 @@ void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_rec
 
 /*
  * Copies the header of the oldest record and returns its payload, valid until lb_wire_consume; NULL if there is none, or the ring
- * is broken. `present` is the number of payload bytes in the record.
+ * is broken. `present` is the number of payload bytes in the record; its size is what is to be consumed, up to the next record.
  */
 const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record, uint32_t *present);
 static inline void lb_wire_consume(struct lb_wire_consumer *consumer, uint32_t size)
 {
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed) + size;
 
-    atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
+    /* First for the producer: what another thread reads here and sends to it is not ahead of what it finds there. */
     atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
+    atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
 }
 
 static inline struct lb_wire_record *lb_wire_at(const struct lb_wire_ring *ring, uint64_t position)
@@ -174,6 +204,14 @@ static inline struct lb_wire_record *lb_wire_at(const struct lb_wire_ring *ring,
 static inline _Atomic uint32_t *lb_wire_size(struct lb_wire_record *record)
 {
     return (_Atomic uint32_t *)(void *)&record->size;
+}
+
+/* Whether a header has the flag LB_WIRE_LAST. */
+static inline bool lb_wire_is_last(uint32_t what)
+{
+    static const struct lb_wire_record mask = {.flags = LB_WIRE_LAST};
+
+    return what & mask.what;
 }
 
 /* With its header and its payload. */
@@ -193,55 +231,96 @@ static inline void lb_wire_prefetch_to_write(const void *line)
 }
 
 /*
- * The consumer waits on the next header. What follows a record of this size is likely to be as long: takes its lines while nobody
- * waits.
+ * The position of the record behind one of this size. If the consumer is known to have read nearly all, that is the start of the
+ * ring, and the rest of the ring counts as a part of the record: its flag is LB_WIRE_LAST. A record of the same size has its place
+ * there; a longer one may have to wait for the consumer, and then the laps become longer. So the messages of two ends that answer
+ * each other use the same few lines.
  */
+static inline uint64_t lb_wire_next(const struct lb_wire_producer *producer, uint32_t size)
+{
+    const uint64_t used = producer->produced - producer->consumed_seen;
+    const uint64_t at = producer->produced % LB_WIRE_RING;
+
+    if (at >= producer->lap && 2 * used + size + sizeof(struct lb_wire_record) <= at)
+        return producer->produced - at + LB_WIRE_RING;
+    return producer->produced + size;
+}
+
+/* Records up to here have their place: the end of a lap, of what is known to be free, or of what is filled without a look. */
+static inline void lb_wire_set_limit(struct lb_wire_producer *producer)
+{
+    const uint64_t look = (producer->produced / LB_WIRE_LOOK + 1) * LB_WIRE_LOOK;
+    /* One place stays free: that of the next record. */
+    const uint64_t free = producer->consumed_seen + LB_WIRE_RING - sizeof(struct lb_wire_record);
+
+    producer->limit = producer->broken ? 0 : look < free ? look : free;
+}
+
+/*
+ * The consumer has said, by something that it has sent, that it is at this position. Ignored if that cannot be: then it is older
+ * than what is known.
+ */
+static inline void lb_wire_note(struct lb_wire_producer *producer, uint64_t consumed)
+{
+    const uint64_t ahead = consumed - producer->consumed_seen;
+
+    if (ahead == 0 || ahead > producer->produced - producer->consumed_seen || ahead % 64 != 0)
+        return;
+    producer->consumed_seen += ahead;
+    lb_wire_set_limit(producer);
+}
+
+/* What follows a record of this size is likely to be as long: takes its lines while nobody waits. */
 static inline void lb_wire_prefetch(const struct lb_wire_producer *producer, uint32_t size)
 {
     lb_wire_prefetch_to_write(lb_wire_at(producer->ring, producer->produced + sizeof(struct lb_wire_record)));
     lb_wire_prefetch_to_write(lb_wire_at(producer->ring, producer->produced + size));
 }
 
+/* Whether the next record is known to have its place, if it has this size. */
+static inline bool lb_wire_has_place(const struct lb_wire_producer *producer, uint32_t size)
+{
+    return producer->produced + size <= producer->limit;
+}
+
+/* Marks the place of the next record as empty. Before a record is published. */
+static inline void lb_wire_clear(const struct lb_wire_producer *producer, uint64_t next)
+{
+    atomic_store_explicit(lb_wire_size(lb_wire_at(producer->ring, next)), 0, memory_order_relaxed);
+}
+
+void lb_wire_shorten_laps(struct lb_wire_producer *producer);
+
 /*
- * The same as lb_wire_claim in the usual case, for short records: a place that is known to be free, before the end of the ring.
- * NULL: it is not known. The caller fills all of the record but its size, and publishes it.
+ * Makes the record at the producer's position visible. The lines of the next one are not prefetched if the consumer has read all
+ * before this one: it is about to read here, and the next record comes after its answer.
  */
-static inline struct lb_wire_record *lb_wire_claim_short(const struct lb_wire_producer *producer, uint32_t size)
+static inline void lb_wire_show(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t size, uint64_t next)
 {
-    const uint64_t used = producer->produced - producer->consumed_seen;
-    const uint64_t to_end = LB_WIRE_RING - producer->produced % LB_WIRE_RING;
+    const bool alone = producer->consumed_seen == producer->produced;
 
-    if (producer->broken || size > to_end || used + size + sizeof(struct lb_wire_record) > LB_WIRE_RING)
-        return NULL;
-    return lb_wire_at(producer->ring, producer->produced);
-}
-
-static inline void lb_wire_publish_short(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t size)
-{
-    producer->produced += size;
+    if (next != producer->produced + size && ++producer->laps == LB_WIRE_LAPS)
+        lb_wire_shorten_laps(producer);
+    producer->produced = next;
     atomic_store_explicit(lb_wire_size(record), size, memory_order_release);
-    lb_wire_prefetch(producer, size);
-}
-
-/* Marks the place behind a record of this size as empty; before the record is published. */
-static inline void lb_wire_clear_next(const struct lb_wire_producer *producer, uint32_t size)
-{
-    atomic_store_explicit(lb_wire_size(lb_wire_at(producer->ring, producer->produced + size)), 0, memory_order_relaxed);
+    if (!alone)
+        lb_wire_prefetch(producer, size);
+    lb_wire_set_limit(producer);
 }
 
 /* What a short record with a request has in its header; read once, each field by itself. */
 struct lb_wire_short {
-    uint32_t size;
+    uint32_t size; /* up to the next record */
+    uint32_t what; /* see struct lb_wire_record */
     uint32_t length;
     uint32_t imm_data;
     uint32_t number; /* the lower half */
-    uint8_t opcode;
-    uint8_t flags;
+    uint64_t taken;
 };
 
 /*
- * Reads the header of the oldest record if it is a request of one part with a payload of 1 to `limit` bytes. Returns its payload,
- * valid until lb_wire_consume, or NULL if there is none of this kind.
+ * Reads the header of the oldest record if it has a payload of 1 to `limit` bytes, the first ones of a request. Returns its
+ * payload, valid until lb_wire_consume, or NULL if there is none of this kind.
  */
 static inline const char *lb_wire_peek_short(const struct lb_wire_consumer *consumer, struct lb_wire_short *request,
     uint32_t limit)
@@ -251,22 +330,28 @@ static inline const char *lb_wire_peek_short(const struct lb_wire_consumer *cons
     const uint32_t size = atomic_load_explicit(lb_wire_size(shared), memory_order_acquire);
     const volatile struct lb_wire_record *header = shared;
     const uint32_t length = header->length;
+    const uint32_t to_end = (uint32_t)(LB_WIRE_RING - consumed % LB_WIRE_RING);
 
-    if (length - 1 >= limit || size != lb_wire_record_size(length) || size > LB_WIRE_RING - consumed % LB_WIRE_RING)
+    if (length - 1 >= limit || size != lb_wire_record_size(length) || size > to_end || header->offset != 0)
         return NULL;
-    const uint8_t flags = header->flags;
-    if (header->kind != LB_WIRE_REQUEST || flags & LB_WIRE_MORE || header->offset != 0)
-        return NULL;
-    request->size = size;
+    request->what = header->what;
+    request->size = lb_wire_is_last(request->what) ? to_end : size;
+    request->taken = header->taken;
     request->length = length;
     request->imm_data = header->imm_data;
     request->number = (uint32_t)header->number;
-    request->opcode = header->opcode;
-    request->flags = flags;
     return (const char *)(shared + 1);
 }
 
-/* Whether a record seems to be there; for a look without a lock. If not, what the consumer did about the last one is visible. */
+/* Whether a record seems to be there; for a look without a lock. */
+static inline bool lb_wire_has_record(const struct lb_wire_consumer *consumer)
+{
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_acquire);
+
+    return atomic_load_explicit(lb_wire_size(lb_wire_at(consumer->ring, consumed)), memory_order_acquire) != 0;
+}
+
+/* The same, while somebody waits for it. If there is none, what the consumer did about the last one is visible. */
 static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
 {
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_acquire);

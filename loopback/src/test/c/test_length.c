@@ -10,7 +10,7 @@
 #include "test.h"
 #include "wire.h"
 
-#define ROOM (3u * 1024 * 1024)
+#define ROOM (2 * LB_WIRE_RING + 1024 * 1024)
 #define GUARD 64u
 #define ELEMENTS 6
 

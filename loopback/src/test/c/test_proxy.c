@@ -79,14 +79,22 @@ static const struct lb_wire_record *request_at(struct other *other, uint64_t pos
     return atomic_load(lb_wire_size(record)) != 0 ? record : NULL;
 }
 
+/* The position of the record behind this one. */
+static uint64_t behind(const struct lb_wire_record *record, uint64_t position)
+{
+    return record->flags & LB_WIRE_LAST ? (position / LB_WIRE_RING + 1) * LB_WIRE_RING : position + record->size;
+}
+
 static void put(struct lb_wire_ring *ring, uint64_t *position, const struct lb_wire_record *header)
 {
     struct lb_wire_record *record = lb_wire_at(ring, *position);
 
+    if (header->size % 64 == 0)
+        atomic_store(lb_wire_size(lb_wire_at(ring, behind(header, *position))), 0);
     memcpy((char *)record + sizeof(record->size), (const char *)header + sizeof(record->size),
         sizeof(*header) - sizeof(record->size));
     atomic_store(lb_wire_size(record), header->size);
-    *position += header->size;
+    *position = behind(header, *position);
 }
 
 static void respond(struct other *other, uint32_t number, enum ibv_wc_status status)
@@ -270,7 +278,7 @@ static void should_send_the_requests_behind_a_full_ring_without_a_poll(void)
     const uint32_t fill = LB_WIRE_RING / (VERBS_BUFFER_SIZE + (uint32_t)sizeof(struct lb_wire_record));
     struct other other;
 
-    open_other(&other);
+    open_other_with(&other, &(struct verbs_options){.max_wr = fill + 1, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
     for (uint64_t i = 0; i < fill; i++)
         verbs_send(&other.pair, 0, i, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, 0);
@@ -552,7 +560,7 @@ static void should_show_a_record_and_nothing_behind_it(void)
     uint64_t at = 0;
 
     open_other(&other);
-    for (uint32_t i = 0; i < 2000; i++) {
+    for (uint32_t i = 0; i < 2000 || at < 2 * LB_WIRE_RING; i++) {
         const uint32_t length = i * 37 % 1000;
 
         CHECK(request_at(&other, at) == NULL);
@@ -564,12 +572,11 @@ static void should_show_a_record_and_nothing_behind_it(void)
         CHECK(request != NULL);
         CHECK_EQ(request->length, length);
         CHECK_EQ((uint32_t)request->number, i);
-        at += request->size;
+        at = behind(request, at);
         atomic_store(&other.to_it->requests.consumed, at);
         atomic_store(&other.to_us->acknowledged, i + 1);
         check_next(&other, i, IBV_WC_SUCCESS);
     }
-    CHECK(at > LB_WIRE_RING);
     close_other(&other);
 }
 
@@ -676,8 +683,8 @@ static void should_stay_asleep_while_an_event_is_requested(void)
     close_other(&other);
 }
 
-/* A message of the other process with a line of payload. */
-static void send_flagged_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode, uint8_t flags)
+/* A message of the other process with a line of payload, which has consumed our requests up to this position. */
+static void answer_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode, uint8_t flags, uint64_t taken)
 {
     const uint64_t at = other->requests_at;
 
@@ -690,13 +697,14 @@ static void send_flagged_line_to_us(struct other *other, uint32_t number, enum i
         .length = LENGTH,
         .imm_data = number + 100,
         .number = number,
+        .taken = taken,
         .rnr_retry = 7,
     });
 }
 
 static void send_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode)
 {
-    send_flagged_line_to_us(other, number, opcode, 0);
+    answer_us(other, number, opcode, 0, 0);
 }
 
 static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)
@@ -751,7 +759,7 @@ static void should_ring_an_end_that_fell_asleep_while_its_message_was_taken(void
         while (is_rung(&other))
             ;
         atomic_store(&other.to_it->asleep, LB_WIRE_AWAKE);
-        send_flagged_line_to_us(&other, i, IBV_WR_SEND, LB_WIRE_AWAITED);
+        answer_us(&other, i, IBV_WR_SEND, LB_WIRE_AWAITED, 0);
         CHECK_EQ(verbs_wc(other.pair.cq[0]).wr_id, i);
         atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
         CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
@@ -834,6 +842,115 @@ static void should_send_the_requests_behind_a_full_ring_while_messages_arrive(vo
     close_other(&other);
 }
 
+/* Reads what was sent, up to this request, from `*at` on. Returns the number of requests that it has read. */
+static uint32_t read_requests(struct other *other, uint64_t *at, uint32_t first)
+{
+    const struct lb_wire_record *request;
+    uint32_t count = 0;
+
+    while ((request = request_at(other, *at)) != NULL) {
+        if (request->kind == LB_WIRE_REQUEST)
+            CHECK_EQ((uint32_t)request->number, first + count++);
+        *at = behind(request, *at);
+    }
+    atomic_store(&other->to_it->requests.consumed, *at);
+    atomic_store(&other->to_us->acknowledged, first + count);
+    return count;
+}
+
+/* So they stay in the caches of both. */
+static void should_use_the_same_lines_for_messages_that_answer_each_other(void)
+{
+    struct other other;
+    uint64_t at = 0;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < 1000; i++) {
+        verbs_recv(&other.pair, 0, 1000 + i, 0, LENGTH);
+        CHECK(at % LB_WIRE_RING <= LB_WIRE_MIN_LAP);
+        verbs_send(&other.pair, 0, i, IBV_WR_SEND, LENGTH, IBV_SEND_SIGNALED);
+        CHECK_EQ(read_requests(&other, &at, i), 1);
+        answer_us(&other, i, IBV_WR_SEND, 0, at);
+        check_next(&other, i, IBV_WC_SUCCESS);
+        check_next(&other, 1000 + i, IBV_WC_SUCCESS);
+    }
+    CHECK(at > 300 * (uint64_t)LB_WIRE_RING);
+    close_other(&other);
+}
+
+/* Laps become longer when a message finds no room in a short one. */
+static void should_let_few_messages_of_bursts_wait_for_room(void)
+{
+    enum { BURST = 30, BURSTS = 300, MANY = 20 };
+    struct other other;
+    uint64_t at = 0;
+    uint32_t number = 0;
+    uint32_t waits = 0;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < BURSTS; i++) {
+        const uint32_t end = number + BURST;
+
+        verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+        for (uint32_t k = 0; k < BURST; k++)
+            verbs_send(&other.pair, 0, 2, IBV_WR_SEND, LENGTH, k == BURST - 1 ? IBV_SEND_SIGNALED : 0);
+        number += read_requests(&other, &at, number);
+        while (number != end) {
+            waits++;
+            CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 0, NULL), 0);
+            number += read_requests(&other, &at, number);
+        }
+        answer_us(&other, i, IBV_WR_SEND, 0, at);
+        check_next(&other, 2, IBV_WC_SUCCESS);
+        check_next(&other, 1, IBV_WC_SUCCESS);
+    }
+    CHECK(waits < MANY);
+    close_other(&other);
+}
+
+/* Whatever it says: its requests are overwritten only when the ring says that they were consumed. */
+static void should_ignore_what_the_other_end_cannot_have_consumed(void)
+{
+    static const uint64_t wrong[] = {UINT64_MAX, UINT64_MAX / 2, 7, LB_WIRE_RING, 1u << 20};
+    struct other other;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        verbs_recv(&other.pair, 0, i, 0, LENGTH);
+        verbs_send(&other.pair, 0, 100, IBV_WR_SEND, LENGTH, 0);
+        answer_us(&other, i, IBV_WR_SEND, 0, wrong[i]);
+        check_next(&other, i, IBV_WC_SUCCESS);
+    }
+    for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        CHECK_EQ((uint32_t)request_at(&other, i * (uint64_t)lb_wire_record_size(LENGTH))->number, i);
+    CHECK(!lb_proxy_is_broken(other.proxy));
+    close_other(&other);
+}
+
+/* Messages that take the short path, and those that do not: their receive is posted later. */
+static void should_find_the_next_message_at_the_start_of_the_ring(void)
+{
+    struct other other;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < 100; i++) {
+        const bool late = i % 4 >= 2;
+
+        if (!late)
+            verbs_recv(&other.pair, 0, i, 0, LENGTH);
+        answer_us(&other, i, IBV_WR_SEND, i % 3 == 2 ? LB_WIRE_LAST : 0, 0);
+        if (late) {
+            check_none(&other);
+            verbs_recv(&other.pair, 0, i, 0, LENGTH);
+        }
+        check_next(&other, i, IBV_WC_SUCCESS);
+        CHECK_EQ(other.pair.buffer[0][0], (char)(i + 1));
+        CHECK_EQ(atomic_load(&other.to_us->requests.consumed), other.requests_at);
+    }
+    CHECK(other.requests_at > 30 * (uint64_t)LB_WIRE_RING);
+    close_other(&other);
+}
+
 /* Its bytes are those that the read brings. */
 static void should_send_a_fenced_request_behind_the_bytes_of_a_read(void)
 {
@@ -863,6 +980,11 @@ static void should_send_a_fenced_request_behind_the_bytes_of_a_read(void)
 }
 
 const struct test proxy_tests[] = {
+    {"messages of two ends that answer each other use the same lines",
+        should_use_the_same_lines_for_messages_that_answer_each_other},
+    {"few messages of bursts wait for room", should_let_few_messages_of_bursts_wait_for_room},
+    {"what another process cannot have consumed is ignored", should_ignore_what_the_other_end_cannot_have_consumed},
+    {"a message of another process is found at the start of the ring", should_find_the_next_message_at_the_start_of_the_ring},
     {"a request with a fence takes its bytes when those of a read are there",
         should_send_a_fenced_request_behind_the_bytes_of_a_read},
     {"requests to another process complete up to the acknowledged one", should_complete_requests_up_to_the_acknowledged_one},

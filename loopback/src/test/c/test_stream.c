@@ -39,6 +39,17 @@ static void should_go_the_cheaper_way(void)
     CHECK(copy(&stream, COPIES, SLOW, FAST) >= (can_go_around ? COPIES - trials : 0));
 }
 
+/* A consumer's other way costs nobody anything else: it is taken as soon as it is cheaper. */
+static void should_fetch_by_the_cheaper_way(void)
+{
+    struct lb_stream stream = {.reads = true};
+    const uint32_t trials = COPIES / TRIAL + 10;
+
+    CHECK(copy(&stream, COPIES, FAST, SLOW) <= trials);
+    stream = (struct lb_stream){.reads = true};
+    CHECK(copy(&stream, COPIES, SLOW, SLOW * 9 / 10) >= (lb_stream_has_avx ? COPIES - trials : 0));
+}
+
 /* As when the scheduler puts an end on another processor. */
 static void should_change_the_way_when_the_other_becomes_cheaper(void)
 {
@@ -72,7 +83,7 @@ static void check_bytes(const char *to, const char *from, size_t at, size_t offs
 }
 
 /* And no other. */
-static void should_copy_each_byte_around_the_cache(void)
+static void should_copy_each_byte(void)
 {
     static _Alignas(64) char from[ROOM];
     static _Alignas(64) char to[ROOM];
@@ -83,6 +94,12 @@ static void should_copy_each_byte_around_the_cache(void)
         for (size_t length = LB_STREAM_MIN; length < LB_STREAM_MIN + 130; length += 13) {
             memset(to, 0, sizeof(to));
             copy_around(to + at, from + length % 64, length);
+            check_bytes(to, from, at, length % 64, length);
+            memset(to, 0, sizeof(to));
+            if (lb_stream_has_avx)
+                copy_plain(to + at, from + length % 64, length);
+            else
+                memcpy(to + at, from + length % 64, length);
             check_bytes(to, from, at, length % 64, length);
         }
     }
@@ -105,11 +122,12 @@ static void should_copy_each_line_in_four_pieces(void)
 
 const struct test stream_tests[] = {
     {"long copies to another process go the cheaper way", should_go_the_cheaper_way},
+    {"long copies from another process go the cheaper way", should_fetch_by_the_cheaper_way},
     {"long copies to another process change their way when the other becomes cheaper",
         should_change_the_way_when_the_other_becomes_cheaper},
     {"long copies to another process keep their way when one is interrupted",
         should_not_change_the_way_for_one_copy_that_is_interrupted},
-    {"a copy around the cache has each byte, and changes no other", should_copy_each_byte_around_the_cache},
+    {"a long copy has each byte, and changes no other", should_copy_each_byte},
 #if defined(__x86_64__)
     {"a copy around the cache without wide registers has each byte", should_copy_each_line_in_four_pieces},
 #endif
