@@ -8,11 +8,8 @@ import java.util.Objects;
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
  */
-public class VerbsException extends RuntimeException {
+public class VerbsException extends RdmaException {
     private static final long serialVersionUID = 1L;
-
-    private final String function;
-    private final int errno;
 
     /**
      * Creates the exception.
@@ -34,26 +31,6 @@ public class VerbsException extends RuntimeException {
     public VerbsException(final String function, final int errno, final String remedy) {
         super(Objects.requireNonNull(function, "the function is null") + " failed: " +
             (errno == 0 ? "no reason given" : Errno.describe(errno)) +
-            (Objects.requireNonNull(remedy, "the remedy is null").isEmpty() ? "" : "; " + remedy));
-        this.function = function;
-        this.errno = errno;
-    }
-
-    /**
-     * The call that failed.
-     *
-     * @return its C name
-     */
-    public String function() {
-        return function;
-    }
-
-    /**
-     * The errno of the call.
-     *
-     * @return a value of errno(3); 0 if unknown
-     */
-    public int errno() {
-        return errno;
+            (Objects.requireNonNull(remedy, "the remedy is null").isEmpty() ? "" : "; " + remedy), function, errno);
     }
 }

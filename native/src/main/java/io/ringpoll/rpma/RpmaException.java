@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.os.Errno;
 import java.util.function.IntFunction;
@@ -9,14 +10,12 @@ import java.util.function.IntFunction;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_err_2str.3.html">rpma_err_2str(3)</a>
  */
-public final class RpmaException extends RuntimeException {
+public final class RpmaException extends RdmaException {
     private static final long serialVersionUID = 1L;
 
     private static final int EADDRNOTAVAIL = 99;
 
-    private final String function;
     private final int code;
-    private final int errno;
 
     private RpmaException(
         final String function, final int code, final int errno, final String detail, final String remedy) {
@@ -24,10 +23,8 @@ public final class RpmaException extends RuntimeException {
             (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma: " + detail) +
             (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or use an IP address" : "") +
             (isForeign(errno, detail) ? "; no network interface of this machine has the address" : "") +
-            (remedy.isEmpty() ? "" : "; " + remedy));
-        this.function = function;
+            (remedy.isEmpty() ? "" : "; " + remedy), function, errno);
         this.code = code;
-        this.errno = errno;
     }
 
     /** Whether the resolver refused: its reason is in librpma's text, not in errno. */
@@ -111,15 +108,6 @@ public final class RpmaException extends RuntimeException {
     }
 
     /**
-     * The call that failed.
-     *
-     * @return its C name, with the address in parentheses where the call is about one
-     */
-    public String function() {
-        return function;
-    }
-
-    /**
      * How it failed.
      *
      * @return a value of {@link RpmaError}
@@ -135,14 +123,5 @@ public final class RpmaException extends RuntimeException {
      */
     public String codeName() {
         return RpmaError.name(code);
-    }
-
-    /**
-     * Why the provider, or the operating system below it, refused.
-     *
-     * @return a value of errno(3); 0 if it is no provider error, or the reason is not known
-     */
-    public int errno() {
-        return errno;
     }
 }

@@ -128,6 +128,17 @@ public final class MemoryRegion extends NativeResource {
         return memory.address() + offset;
     }
 
+    /** As {@link #addressFor}, for a post without a list, within a hot call; throws if this is closed. */
+    long openAddressFor(final long offset, final long lengthBytes) {
+        openAddress();
+        return addressFor(offset, lengthBytes);
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
     @Override
     protected void destroy(final long lastAddress) {
         final int errno = ResourceFunctions.ibv_dereg_mr(lastAddress);

@@ -30,7 +30,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
     public static final int MAX_CAPACITY = 1 << 16;
 
     /** Longest message that verbs allow. */
-    private static final long MAX_MESSAGE_BYTES = 1L << 31;
+    static final long MAX_MESSAGE_BYTES = 1L << 31;
     private static final long ALIGNMENT_BYTES = 64;
 
     private final Arena arena;
@@ -219,7 +219,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         lengths[index] = total;
     }
 
-    private static IllegalArgumentException tooLong(final long total) {
+    static IllegalArgumentException tooLong(final long total) {
         return new IllegalArgumentException("a message of " + total + " bytes; at most " + MAX_MESSAGE_BYTES + " can be posted");
     }
 

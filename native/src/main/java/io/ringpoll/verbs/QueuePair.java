@@ -6,6 +6,7 @@ import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.VerbsException;
+import io.ringpoll.internal.ffm.Bounds;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.lifecycle.HotCall;
@@ -32,6 +33,10 @@ import java.util.Objects;
 public final class QueuePair extends NativeResource {
     /** Guards the budgets of completion queues while queue pairs are created and closed. */
     private static final Object BUDGETS = new Object();
+    /** Instead of the errno value of a single request that is not counted yet. */
+    private static final int NOT_RESERVED = Integer.MIN_VALUE;
+    /** The same, after it was counted and before it was posted. */
+    private static final int RESERVED = NOT_RESERVED + 1;
 
     private final ConnectionId id;
     private final VerbsCompletionQueue sendQueue;
@@ -51,6 +56,8 @@ public final class QueuePair extends NativeResource {
     private final HotCalls sends;
     /** Calls that post to the receive queue. */
     private final HotCalls receives;
+    private final SingleRequest singleSend = new SingleRequest();
+    private final SingleRequest singleReceive = new SingleRequest();
     /** Null if none is kept, as is the next field. */
     private final CompletionBudget sendBudget;
     private final CompletionBudget receiveBudget;
@@ -392,10 +399,7 @@ public final class QueuePair extends NativeResource {
         try {
             final long qp = openAddress();
             list.requireOpen(first, count);
-            if (sharedReceives != null) {
-                throw new IllegalStateException(
-                    name() + " takes its receives from " + sharedReceives.name() + ": post them there");
-            }
+            requireOwnReceives();
             for (int index = first; index < first + count; index++) {
                 list.lengthOf(index, maxReceiveElements);
                 if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
@@ -415,6 +419,208 @@ public final class QueuePair extends NativeResource {
             mark.leave();
         }
         return accepted("ibv_post_recv", errno, accepted);
+    }
+
+    /**
+     * Posts a message, which consumes a receive of the other side. As the other posts of single requests it needs no list;
+     * requests of one shape cost less as {@link SendList}.
+     *
+     * @param source        the message; null for an empty one
+     * @param offset        in bytes
+     * @param lengthBytes   of the message
+     * @param signaled      whether it generates a completion also if it succeeds
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if this or the region is closed
+     * @throws PostException             if the device refuses it for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    public boolean send(final MemoryRegion source, final long offset, final long lengthBytes, final boolean signaled,
+        final long workRequestId) {
+        return post(SendList.SEND, null, 0, source, offset, lengthBytes, signaled, 0, workRequestId);
+    }
+
+    /**
+     * Posts a message with 32 bits of data that the receive's completion carries.
+     *
+     * @param source        the message; null for an empty one
+     * @param offset        in bytes
+     * @param lengthBytes   of the message
+     * @param signaled      whether it generates a completion also if it succeeds
+     * @param immediate     the 32 bits, in host byte order
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if this or the region is closed
+     * @throws PostException             if the device refuses it for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    public boolean sendWithImmediate(final MemoryRegion source, final long offset, final long lengthBytes,
+        final boolean signaled, final int immediate, final long workRequestId) {
+        return post(SendList.SEND_WITH_IMM, null, 0, source, offset, lengthBytes, signaled, immediate, workRequestId);
+    }
+
+    /**
+     * Posts a write to the other side's memory.
+     *
+     * @param target        memory of the other side, registered there with {@link AccessFlag#REMOTE_WRITE}
+     * @param targetOffset  in bytes
+     * @param source        the data; null for a write of nothing
+     * @param sourceOffset  in bytes
+     * @param lengthBytes   number of bytes
+     * @param signaled      whether it generates a completion also if it succeeds
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if a piece is not within its memory
+     * @throws IllegalStateException     if this or the region is closed
+     * @throws PostException             if the device refuses it for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    public boolean write(final RemoteMemory target, final long targetOffset, final MemoryRegion source, final long sourceOffset,
+        final long lengthBytes, final boolean signaled, final long workRequestId) {
+        Objects.requireNonNull(target, "the target is null");
+        return post(SendList.RDMA_WRITE, target, targetOffset, source, sourceOffset, lengthBytes, signaled, 0, workRequestId);
+    }
+
+    /**
+     * Posts a write that also consumes a receive of the other side and completes it with 32 bits of data.
+     *
+     * @param target        memory of the other side, registered there with {@link AccessFlag#REMOTE_WRITE}
+     * @param targetOffset  in bytes
+     * @param source        the data; null for a write of nothing
+     * @param sourceOffset  in bytes
+     * @param lengthBytes   number of bytes
+     * @param signaled      whether it generates a completion also if it succeeds
+     * @param immediate     the 32 bits, in host byte order
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if a piece is not within its memory
+     * @throws IllegalStateException     if this or the region is closed
+     * @throws PostException             if the device refuses it for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    public boolean writeWithImmediate(final RemoteMemory target, final long targetOffset, final MemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
+        Objects.requireNonNull(target, "the target is null");
+        return post(SendList.RDMA_WRITE_WITH_IMM, target, targetOffset, source, sourceOffset, lengthBytes, signaled, immediate,
+            workRequestId);
+    }
+
+    /**
+     * Posts a read of the other side's memory.
+     *
+     * @param target        where the bytes go, registered with {@link AccessFlag#LOCAL_WRITE}; null for a read of nothing
+     * @param targetOffset  in bytes
+     * @param source        memory of the other side, registered there with {@link AccessFlag#REMOTE_READ}
+     * @param sourceOffset  in bytes
+     * @param lengthBytes   number of bytes
+     * @param signaled      whether it generates a completion also if it succeeds
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if a piece is not within its memory
+     * @throws IllegalStateException     if this or the region is closed
+     * @throws PostException             if the device refuses it for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
+     */
+    public boolean read(final MemoryRegion target, final long targetOffset, final RemoteMemory source, final long sourceOffset,
+        final long lengthBytes, final boolean signaled, final long workRequestId) {
+        Objects.requireNonNull(source, "the source is null");
+        return post(SendList.RDMA_READ, source, sourceOffset, target, targetOffset, lengthBytes, signaled, 0, workRequestId);
+    }
+
+    @HotCall
+    private boolean post(final int opcode, final RemoteMemory remote, final long remoteOffset, final MemoryRegion memory,
+        final long offset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
+        requireLength(lengthBytes);
+        final boolean completes = signaled || signalAll;
+        final HotMark mark = sends.enter();
+        int errno = NOT_RESERVED;
+        try {
+            final long qp = openAddress();
+            final long address = addressOf(memory, offset, lengthBytes);
+            if (remote != null) {
+                Bounds.checkRange(remoteOffset, lengthBytes, remote.lengthBytes());
+            }
+            if (sendBudget != null && !sendBudget.reserveSend(completes, sends.isShared())) {
+                return false;
+            }
+            errno = RESERVED;
+            singleSend.set(workRequestId, memory, address, lengthBytes);
+            singleSend.set(opcode, signaled ? SendFlag.SIGNALED.value() : 0, immediate, remote, remoteOffset);
+            errno = singleSend.post(mark.turn(), sendFunction, qp, lengthBytes);
+        } finally {
+            if (errno != 0 && errno != NOT_RESERVED && sendBudget != null) {
+                sendBudget.cancelSend(completes);
+            }
+            mark.leave();
+        }
+        return isAccepted("ibv_post_send", errno);
+    }
+
+    /**
+     * Posts a receive for a message of the other side.
+     *
+     * @param target        of the message, registered with {@link AccessFlag#LOCAL_WRITE}; null for an empty message
+     * @param offset        in bytes
+     * @param lengthBytes   capacity for the message
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if the receive queue or the budget of its completion queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if this or the region is closed, or the receives come from a shared receive queue
+     * @throws PostException             if the device refuses it for another reason
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
+     */
+    @HotCall
+    public boolean receive(final MemoryRegion target, final long offset, final long lengthBytes, final long workRequestId) {
+        requireLength(lengthBytes);
+        final HotMark mark = receives.enter();
+        int errno = NOT_RESERVED;
+        try {
+            final long qp = openAddress();
+            requireOwnReceives();
+            final long address = addressOf(target, offset, lengthBytes);
+            if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
+                return false;
+            }
+            errno = RESERVED;
+            singleReceive.set(workRequestId, target, address, lengthBytes);
+            // A receive copies nothing.
+            errno = singleReceive.post(mark.turn(), receiveFunction, qp, 0);
+        } finally {
+            if (errno != 0 && errno != NOT_RESERVED && receiveBudget != null) {
+                receiveBudget.cancelReceive();
+            }
+            mark.leave();
+        }
+        return isAccepted("ibv_post_recv", errno);
+    }
+
+    private static long addressOf(final MemoryRegion memory, final long offset, final long lengthBytes) {
+        if (memory == null) {
+            if (lengthBytes != 0) {
+                throw new IllegalArgumentException(lengthBytes + " bytes without a memory region: null is for 0 bytes");
+            }
+            return 0;
+        }
+        return memory.openAddressFor(offset, lengthBytes);
+    }
+
+    private static void requireLength(final long lengthBytes) {
+        if (lengthBytes > PostList.MAX_MESSAGE_BYTES) {
+            throw PostList.tooLong(lengthBytes);
+        }
+    }
+
+    private void requireOwnReceives() {
+        if (sharedReceives != null) {
+            throw new IllegalStateException(
+                name() + " takes its receives from " + sharedReceives.name() + ": post them there");
+        }
+    }
+
+    private static boolean isAccepted(final String function, final int errno) {
+        return errno == 0 || accepted(function, errno, 0) == 1;
     }
 
     /** The result of a post: a full queue is an ordinary answer. */

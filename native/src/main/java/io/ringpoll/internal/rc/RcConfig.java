@@ -1,0 +1,57 @@
+package io.ringpoll.internal.rc;
+
+/**
+ * How a connection is made. Immutable.
+ *
+ * @param timeoutMs     how long finding the other side may take, in milliseconds
+ * @param cqSize        entries of the main completion queue
+ * @param rcqSize       entries of the receive completion queue; 0 for none: then receives complete in the main one
+ * @param sqSize        depth of the send queue
+ * @param rqSize        depth of the receive queue
+ * @param sharedChannel whether both completion queues share a completion channel
+ */
+public record RcConfig(int timeoutMs, int cqSize, int rcqSize, int sqSize, int rqSize, boolean sharedChannel) {
+    private static final int DEFAULT_TIMEOUT_MS = 1000;
+
+    /**
+     * Sizes of a connection with one completion queue, found within a second.
+     *
+     * @param sqSize depth of the send queue
+     * @param rqSize depth of the receive queue
+     * @param cqSize entries of the completion queue
+     * @return a configuration
+     */
+    public static RcConfig of(final int sqSize, final int rqSize, final int cqSize) {
+        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false);
+    }
+
+    /**
+     * The same with a completion queue for receives.
+     *
+     * @param entries of the queue; 0 for none
+     * @return a configuration
+     */
+    public RcConfig withReceiveQueue(final int entries) {
+        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel);
+    }
+
+    /**
+     * The same with one completion channel for both completion queues, or one for each.
+     *
+     * @param shared whether they share it
+     * @return a configuration
+     */
+    public RcConfig withSharedChannel(final boolean shared) {
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared);
+    }
+
+    /**
+     * The same with another time-out.
+     *
+     * @param limitMs how long finding the other side may take, in milliseconds
+     * @return a configuration
+     */
+    public RcConfig withTimeoutMs(final int limitMs) {
+        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel);
+    }
+}

@@ -1,0 +1,17 @@
+package io.ringpoll.internal.rc;
+
+/** Events of a connection. */
+public enum RcEvent {
+    /** An event without a meaning here. */
+    UNDEFINED,
+    /** Both sides can post. */
+    ESTABLISHED,
+    /** The connection was ended in order. */
+    CLOSED,
+    /** The connection broke. */
+    LOST,
+    /** The other side refused the connection, or nobody listens there. */
+    REJECTED,
+    /** The other side cannot be reached. */
+    UNREACHABLE
+}

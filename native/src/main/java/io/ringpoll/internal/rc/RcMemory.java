@@ -1,0 +1,49 @@
+package io.ringpoll.internal.rc;
+
+import java.lang.foreign.MemorySegment;
+
+/** Registered memory of this process. Closed when no more work requests use it. */
+public abstract class RcMemory extends RcResource {
+    RcMemory() {
+    }
+
+    /**
+     * The memory itself.
+     *
+     * @return the segment that was registered
+     */
+    public abstract MemorySegment memory();
+
+    /**
+     * What the other side needs to access it, see {@link RcPeer#remote}.
+     *
+     * @return a new array
+     */
+    public abstract byte[] descriptor();
+
+    /**
+     * The descriptor of a region of another length at the same place: an access behind the real end is refused by the device.
+     *
+     * @param lengthBytes the stated length
+     * @return a new array
+     */
+    public abstract byte[] descriptorOfLength(long lengthBytes);
+
+    /**
+     * The address of the memory.
+     *
+     * @return of its first byte
+     */
+    public final long memoryAddress() {
+        return memory().address();
+    }
+
+    /**
+     * The length of the region.
+     *
+     * @return bytes
+     */
+    public final long lengthBytes() {
+        return memory().byteSize();
+    }
+}

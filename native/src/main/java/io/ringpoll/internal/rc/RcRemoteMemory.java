@@ -1,0 +1,14 @@
+package io.ringpoll.internal.rc;
+
+/** Memory of the other side. Any thread may use it. */
+public abstract class RcRemoteMemory extends RcResource {
+    RcRemoteMemory() {
+    }
+
+    /**
+     * How long the region is.
+     *
+     * @return bytes
+     */
+    public abstract long lengthBytes();
+}

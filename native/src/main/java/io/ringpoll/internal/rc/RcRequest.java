@@ -1,0 +1,42 @@
+package io.ringpoll.internal.rc;
+
+/** A connection to be made, of either side; its receive queue is there already. A request that is closed is withdrawn. */
+public abstract class RcRequest extends RcResource {
+    RcRequest() {
+    }
+
+    /**
+     * The private data of the other side's request.
+     *
+     * @return a new array; empty if there is none, or this side made the request
+     */
+    public abstract byte[] privateData();
+
+    /**
+     * Posts a receive before the connection is made.
+     *
+     * @param destination   of the message
+     * @param offset        in bytes
+     * @param lengthBytes   capacity for the message
+     * @param workRequestId is returned with the completion
+     * @return true if it was accepted; false if there is no room
+     */
+    public abstract boolean receive(RcMemory destination, long offset, long lengthBytes, long workRequestId);
+
+    /**
+     * Connects, or accepts the other side's request, without private data. This request ends, also on failure.
+     *
+     * @return usable after {@link RcEvent#ESTABLISHED}
+     */
+    public final RcConnection connect() {
+        return connect(new byte[0]);
+    }
+
+    /**
+     * Connects, or accepts the other side's request. This request ends, also on failure.
+     *
+     * @param privateData at most 56 bytes with a request and 196 with an answer
+     * @return usable after {@link RcEvent#ESTABLISHED}
+     */
+    public abstract RcConnection connect(byte[] privateData);
+}

@@ -1,0 +1,48 @@
+package io.ringpoll.internal.rc;
+
+import java.util.Locale;
+
+/** The binding that makes connections: one in a process, so that each call of a connection has one target. */
+public enum RdmaApi {
+    /** librpma: {@code io.ringpoll.rpma}. */
+    RPMA,
+    /** librdmacm and libibverbs: {@code io.ringpoll.verbs}. */
+    VERBS;
+
+    /**
+     * Opens the device of a local address.
+     *
+     * @param host a local address, or a name of one
+     * @return to be closed
+     * @throws io.ringpoll.completion.RdmaException if it cannot be opened
+     */
+    public RcPeer ofLocal(final String host) {
+        return this == RPMA ? RpmaPeer.ofLocal(host) : VerbsPeer.ofLocal(host);
+    }
+
+    /**
+     * Opens the device from which an address can be reached.
+     *
+     * @param host an address of the other side, or a name of one
+     * @return to be closed
+     * @throws io.ringpoll.completion.RdmaException if it cannot be opened
+     */
+    public RcPeer ofRemote(final String host) {
+        return this == RPMA ? RpmaPeer.ofRemote(host) : VerbsPeer.ofRemote(host);
+    }
+
+    /**
+     * What names of measurements have in addition.
+     *
+     * @return empty for librpma
+     */
+    public String pathSuffix() {
+        return this == RPMA ? "" : "/" + this;
+    }
+
+    /** The word of options and keys. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,121 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.FlushType;
+import java.util.Optional;
+
+/** A connection of librpma. */
+final class RpmaConnection extends RcConnection {
+    private final Connection connection;
+    private final Optional<CompletionQueue> receiveQueue;
+
+    RpmaConnection(final Connection connection) {
+        this.connection = connection;
+        receiveQueue = connection.receiveCompletionQueue().map(CompletionQueue.class::cast);
+    }
+
+    @Override
+    public String name() {
+        return connection.name();
+    }
+
+    @Override
+    public int queuePairNumber() {
+        return connection.queuePairNumber();
+    }
+
+    @Override
+    public CompletionQueue completionQueue() {
+        return connection.completionQueue();
+    }
+
+    @Override
+    public Optional<CompletionQueue> receiveCompletionQueue() {
+        return receiveQueue;
+    }
+
+    @Override
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return connection.isSubjectOf(event);
+    }
+
+    @Override
+    public int eventFd() {
+        return connection.eventFd();
+    }
+
+    @Override
+    public Optional<RcEvent> nextEvent(final int timeoutMs) {
+        final Optional<ConnectionEvent> event = connection.nextEvent(timeoutMs);
+        return event.isEmpty() ? Optional.empty() : Optional.of(RcEvent.valueOf(event.get().name()));
+    }
+
+    @Override
+    public byte[] privateData() {
+        return connection.privateData();
+    }
+
+    @Override
+    public void disconnect() {
+        connection.disconnect();
+    }
+
+    private static CompletionFlag flag(final boolean signaled) {
+        return signaled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+    }
+
+    @Override
+    public boolean send(
+        final RcMemory source, final long offset, final long lengthBytes, final boolean signaled, final long workRequestId) {
+        return connection.send(RpmaMemory.of(source), offset, lengthBytes, flag(signaled), workRequestId);
+    }
+
+    @Override
+    public boolean sendWithImmediate(final RcMemory source, final long offset, final long lengthBytes, final boolean signaled,
+        final int immediate, final long workRequestId) {
+        return connection.sendWithImmediate(
+            RpmaMemory.of(source), offset, lengthBytes, flag(signaled), immediate, workRequestId);
+    }
+
+    @Override
+    public boolean write(final RcRemoteMemory target, final long targetOffset, final RcMemory source, final long sourceOffset,
+        final long lengthBytes, final boolean signaled, final long workRequestId) {
+        return connection.write(RpmaRemoteMemory.of(target), targetOffset, RpmaMemory.of(source), sourceOffset, lengthBytes,
+            flag(signaled), workRequestId);
+    }
+
+    @Override
+    public boolean writeWithImmediate(final RcRemoteMemory target, final long targetOffset, final RcMemory source,
+        final long sourceOffset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
+        return connection.writeWithImmediate(RpmaRemoteMemory.of(target), targetOffset, RpmaMemory.of(source), sourceOffset,
+            lengthBytes, flag(signaled), immediate, workRequestId);
+    }
+
+    @Override
+    public boolean read(final RcMemory target, final long targetOffset, final RcRemoteMemory source, final long sourceOffset,
+        final long lengthBytes, final boolean signaled, final long workRequestId) {
+        return connection.read(RpmaMemory.of(target), targetOffset, RpmaRemoteMemory.of(source), sourceOffset, lengthBytes,
+            flag(signaled), workRequestId);
+    }
+
+    @Override
+    public boolean flush(final RcRemoteMemory target, final long targetOffset, final long lengthBytes, final boolean signaled,
+        final long workRequestId) {
+        return connection.flush(RpmaRemoteMemory.of(target), targetOffset, lengthBytes, FlushType.VISIBILITY, flag(signaled),
+            workRequestId);
+    }
+
+    @Override
+    public boolean receive(final RcMemory target, final long offset, final long lengthBytes, final long workRequestId) {
+        return connection.receive(RpmaMemory.of(target), offset, lengthBytes, workRequestId);
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

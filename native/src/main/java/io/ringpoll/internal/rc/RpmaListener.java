@@ -1,0 +1,31 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.Endpoint;
+import java.util.Optional;
+
+/** An endpoint of librpma. */
+final class RpmaListener extends RcListener {
+    private final Endpoint endpoint;
+
+    RpmaListener(final Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public int port() {
+        return endpoint.port();
+    }
+
+    @Override
+    public Optional<RcRequest> nextRequest(final RcConfig config, final int timeoutMs) {
+        try (ConnectionConfig own = RpmaPeer.config(config)) {
+            return endpoint.nextRequest(own, timeoutMs).map(RpmaRequest::new);
+        }
+    }
+
+    @Override
+    public void close() {
+        endpoint.close();
+    }
+}

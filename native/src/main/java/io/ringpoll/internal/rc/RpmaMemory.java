@@ -1,0 +1,44 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.rpma.LocalMemoryRegion;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** Memory of librpma. */
+final class RpmaMemory extends RcMemory {
+    /** In librpma's descriptor, which begins with the address; little endian. */
+    private static final int LENGTH_OFFSET = Long.BYTES;
+
+    private final LocalMemoryRegion region;
+
+    RpmaMemory(final LocalMemoryRegion region) {
+        this.region = region;
+    }
+
+    static LocalMemoryRegion of(final RcMemory memory) {
+        return memory == null ? null : ((RpmaMemory) memory).region;
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return region.memory();
+    }
+
+    @Override
+    public byte[] descriptor() {
+        return region.descriptor();
+    }
+
+    @Override
+    public byte[] descriptorOfLength(final long lengthBytes) {
+        final byte[] changed = region.descriptor();
+        ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putLong(LENGTH_OFFSET, lengthBytes);
+        return changed;
+    }
+
+    @Override
+    public void close() {
+        region.close();
+    }
+}

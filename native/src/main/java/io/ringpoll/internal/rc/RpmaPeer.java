@@ -1,0 +1,79 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+
+/** A peer of librpma. */
+final class RpmaPeer extends RcPeer {
+    private final Peer peer;
+
+    private RpmaPeer(final Peer peer) {
+        this.peer = peer;
+    }
+
+    static RpmaPeer ofLocal(final String host) {
+        return new RpmaPeer(Peer.ofLocal(host));
+    }
+
+    static RpmaPeer ofRemote(final String host) {
+        return new RpmaPeer(Peer.ofRemote(host));
+    }
+
+    @Override
+    public VerbsContext context() {
+        return peer.context();
+    }
+
+    @Override
+    public RcMemory allocate(final long lengthBytes, final RcUsage... usages) {
+        final MemoryUsage[] own = new MemoryUsage[usages.length];
+        for (int i = 0; i < usages.length; i++) {
+            own[i] = MemoryUsage.valueOf(usages[i].name());
+        }
+        return new RpmaMemory(peer.allocate(lengthBytes, own));
+    }
+
+    @Override
+    public RcRemoteMemory remote(final byte[] descriptor) {
+        return new RpmaRemoteMemory(RemoteMemoryRegion.ofDescriptor(descriptor));
+    }
+
+    @Override
+    public RcListener listen(final String host, final int port) {
+        return new RpmaListener(peer.listen(host, Integer.toString(port)));
+    }
+
+    @Override
+    public RcRequest request(final String host, final int port, final RcConfig config) {
+        try (ConnectionConfig own = config(config)) {
+            return new RpmaRequest(peer.request(host, Integer.toString(port), own));
+        }
+    }
+
+    /** The configuration of librpma, to be closed. */
+    static ConnectionConfig config(final RcConfig config) {
+        final ConnectionConfig own = ConnectionConfig.create();
+        boolean complete = false;
+        try {
+            own.timeoutMs(config.timeoutMs()).cqSize(config.cqSize()).rcqSize(config.rcqSize()).sqSize(config.sqSize())
+                .rqSize(config.rqSize());
+            if (config.sharedChannel()) {
+                own.sharedCompletionChannel(true);
+            }
+            complete = true;
+            return own;
+        } finally {
+            if (!complete) {
+                own.close();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        peer.close();
+    }
+}

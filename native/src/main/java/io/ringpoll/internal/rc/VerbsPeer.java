@@ -1,0 +1,126 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
+import io.ringpoll.os.Errno;
+import io.ringpoll.verbs.AccessFlag;
+import io.ringpoll.verbs.ConnectionEvent;
+import io.ringpoll.verbs.ConnectionEventType;
+import io.ringpoll.verbs.ConnectionId;
+import io.ringpoll.verbs.Listener;
+import io.ringpoll.verbs.MemoryRegion;
+import io.ringpoll.verbs.ProtectionDomain;
+import io.ringpoll.verbs.RdmaDevices;
+import io.ringpoll.verbs.RemoteMemory;
+import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** A protection domain of verbs. */
+final class VerbsPeer extends RcPeer {
+    /** Bytes that a flush reads, as librpma's. */
+    static final int FLUSH_BYTES = 8;
+
+    private static final int BACKLOG = 0;
+    private static final int FIND_TIMEOUT_MS = 5_000;
+    /** Any but 0; the address alone decides on the device. */
+    private static final int SOME_PORT = 1;
+
+    private final ProtectionDomain domain;
+    /** Where the bytes go that flushes read; nobody reads them. */
+    private final MemoryRegion flushed;
+
+    private VerbsPeer(final VerbsContext context) {
+        domain = ProtectionDomain.create(context);
+        boolean complete = false;
+        try {
+            flushed = domain.allocate(FLUSH_BYTES, AccessFlag.LOCAL_WRITE);
+            complete = true;
+        } finally {
+            if (!complete) {
+                domain.close();
+            }
+        }
+    }
+
+    static VerbsPeer ofLocal(final String host) {
+        return new VerbsPeer(RdmaDevices.ofLocal(address(host, SOME_PORT).getAddress()));
+    }
+
+    static VerbsPeer ofRemote(final String host) {
+        try (ConnectionId id = ConnectionId.create()) {
+            id.resolveAddress(address(host, SOME_PORT), FIND_TIMEOUT_MS);
+            final ConnectionEvent event = id.nextEvent(FIND_TIMEOUT_MS).orElseThrow(
+                () -> new VerbsException("rdma_resolve_addr(" + host + ")", Errno.ETIMEDOUT));
+            if (event.type() != ConnectionEventType.ADDR_RESOLVED) {
+                throw new VerbsException("rdma_resolve_addr(" + host + ")", Math.max(0, -event.status()));
+            }
+            return new VerbsPeer(id.context());
+        }
+    }
+
+    static InetSocketAddress address(final String host, final int port) {
+        final InetSocketAddress address = new InetSocketAddress(host, port);
+        if (address.isUnresolved()) {
+            throw new IllegalStateException("the name " + host + " cannot be resolved: check it, or use an IP address");
+        }
+        return address;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    MemoryRegion flushed() {
+        return flushed;
+    }
+
+    @Override
+    public VerbsContext context() {
+        return domain.context();
+    }
+
+    @Override
+    public RcMemory allocate(final long lengthBytes, final RcUsage... usages) {
+        final Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+        for (final RcUsage usage : usages) {
+            switch (usage) {
+                case READ_SOURCE, FLUSH_VISIBILITY -> flags.add(AccessFlag.REMOTE_READ);
+                case READ_DESTINATION, RECEIVE -> flags.add(AccessFlag.LOCAL_WRITE);
+                case WRITE_DESTINATION -> {
+                    flags.add(AccessFlag.LOCAL_WRITE);
+                    flags.add(AccessFlag.REMOTE_WRITE);
+                }
+                case WRITE_SOURCE, SEND -> {
+                    // Local reads are always permitted.
+                }
+            }
+        }
+        return new VerbsMemory(domain.allocate(lengthBytes, flags.toArray(AccessFlag[]::new)));
+    }
+
+    @Override
+    public RcRemoteMemory remote(final byte[] descriptor) {
+        if (descriptor.length != RemoteMemory.SIZE_BYTES) {
+            throw new IllegalArgumentException("a descriptor of " + descriptor.length + " bytes and not " +
+                RemoteMemory.SIZE_BYTES + ": the other side may use librpma, both need the same API");
+        }
+        return new VerbsRemoteMemory(RemoteMemory.of(descriptor, 0));
+    }
+
+    @Override
+    public RcListener listen(final String host, final int port) {
+        return new VerbsListener(this, Listener.listen(address(host, port), BACKLOG));
+    }
+
+    @Override
+    public RcRequest request(final String host, final int port, final RcConfig config) {
+        return VerbsRequest.of(this, ConnectionId.resolve(address(host, port), config.timeoutMs()), config);
+    }
+
+    @Override
+    public void close() {
+        flushed.close();
+        domain.close();
+    }
+}

@@ -1,0 +1,79 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.verbs.ConnectionId;
+import io.ringpoll.verbs.QueuePair;
+import io.ringpoll.verbs.QueuePairAttributes;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+
+/** The verbs objects of a connection: its id, its completion queues with channels, and its queue pair. */
+final class VerbsQueues implements AutoCloseable {
+    /** The last one is closed first. */
+    private final Deque<NativeResource> opened = new ArrayDeque<>();
+    private final ConnectionId id;
+    private final VerbsCompletionQueue main;
+    /** Null without a receive queue. */
+    private final VerbsCompletionQueue receives;
+    private final QueuePair queuePair;
+
+    /** Takes over the id, which is closed if that fails. */
+    VerbsQueues(final VerbsPeer peer, final ConnectionId id, final RcConfig config) {
+        this.id = opened(id);
+        boolean complete = false;
+        try {
+            final VerbsContext context = id.context();
+            final CompletionChannel channel = opened(CompletionChannel.create(context));
+            main = opened(VerbsCompletionQueue.create(context, "main CQ of " + id.name(), config.cqSize(), channel));
+            receives = config.rcqSize() == 0 ? null : opened(VerbsCompletionQueue.create(context, "receive CQ of " + id.name(),
+                config.rcqSize(), config.sharedChannel() ? channel : opened(CompletionChannel.create(context))));
+            final QueuePairAttributes attributes =
+                receives == null ? QueuePairAttributes.create(main) : QueuePairAttributes.create(main, receives);
+            queuePair = opened(id.createQueuePair(
+                peer.domain(), attributes.maxSendRequests(config.sqSize()).maxReceiveRequests(config.rqSize())));
+            complete = true;
+        } finally {
+            if (!complete) {
+                close();
+            }
+        }
+    }
+
+    ConnectionId id() {
+        return id;
+    }
+
+    VerbsCompletionQueue main() {
+        return main;
+    }
+
+    Optional<VerbsCompletionQueue> receives() {
+        return Optional.ofNullable(receives);
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    @Override
+    public void close() {
+        synchronized (opened) {
+            while (!opened.isEmpty()) {
+                // An object that cannot be closed stays, to be closed again.
+                opened.peek().close();
+                opened.pop();
+            }
+        }
+    }
+
+    private <T extends NativeResource> T opened(final T resource) {
+        synchronized (opened) {
+            opened.push(resource);
+        }
+        return resource;
+    }
+}
