@@ -1,11 +1,13 @@
 package io.ringpoll.cli.torture;
 
 import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.cli.options.ApiOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.SeedOptions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.seeds.SeededRun;
 import io.ringpoll.verify.torture.Torture;
 import io.ringpoll.verify.torture.TortureReport;
@@ -53,6 +55,9 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Mixin
     private SeedOptions run;
 
+    @Mixin
+    private ApiOption api;
+
     @Option(names = "--scenes", paramLabel = "N", description = "Number of scenes, instead of a time.")
     private Long scenes;
 
@@ -94,6 +99,8 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
         Execution.require(spec, kinds.size() <= 1, kinds.stream().map(SceneKind::option).collect(Collectors.joining(" and ")) +
             " are different kinds of scenes: use one");
         Execution.require(spec, !kinds.isEmpty() || jvm == null, "--jvm goes with --lifecycle, --connections or --processes");
+        Execution.require(spec, kinds.isEmpty() || api.api() == RdmaApi.RPMA, "--api verbs does not go with " +
+            kinds.stream().map(SceneKind::option).collect(Collectors.joining()) + ": these scenes are played over librpma");
     }
 
     @Override
@@ -136,7 +143,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     private int tortureWork() {
         Device.choose(DeviceKind.LOOPBACK);
         final PrintWriter out = spec.commandLine().getOut();
-        final TortureReport report = new Torture(run.start(), scenes()).play(json ? spec.commandLine().getErr() : out);
+        final TortureReport report = new Torture(api.api(), run.start(), scenes()).play(json ? spec.commandLine().getErr() : out);
         if (json) {
             out.println(report.toJson());
             out.flush();

@@ -27,6 +27,22 @@ class TortureCommandTest {
         assertTrue(report.get("workRequests").asLong() >= 100, calls::out);
     }
 
+    @Test
+    void shouldPlayTheSameScenesOverVerbs() throws IOException {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes fault plans");
+        assertEquals(0, calls.execute("--api", "verbs", "--seconds", "6", "--seed", "1", "--json"), calls::toString);
+        final JsonNode report = calls.json();
+        assertEquals("verbs", report.get("api").asText());
+        assertTrue(report.get("workRequests").asLong() >= 100, calls::out);
+    }
+
+    @Test
+    void shouldRefuseVerbsForScenesThatArePlayedOverLibrpma() {
+        assertEquals(2, calls.execute("--api", "verbs", "--lifecycle"));
+        assertEquals("ringpoll torture: --api verbs does not go with --lifecycle: these scenes are played over librpma",
+            calls.err().strip());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--seconds=0 | --seconds 0.0 is not a time above 0 and up to a year",
@@ -34,6 +50,8 @@ class TortureCommandTest {
         "--scenes=-1 | --scenes -1 is not 1 or more",
         "--scenes=0 | --scenes 0 is not 1 or more",
         "--seed=x | Invalid value for option '--seed': 'x' is not a whole number up to 9223372036854775807; see " +
+            "'./ringpoll torture --help'",
+        "--api=dapl | Invalid value for option '--api': expected one of [RPMA, VERBS] (case-insensitive) but was 'dapl'; see " +
             "'./ringpoll torture --help'",
         "--gently | Unknown option: '--gently'; see './ringpoll torture --help'",
     })

@@ -1,12 +1,10 @@
 package io.ringpoll.verify.torture;
 
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.FlushType;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
 import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -37,13 +35,14 @@ final class EndpointState implements AutoCloseable {
     private final Ends sends;
     private final Ends receives;
     private final int cellBytes;
-    private final LocalMemoryRegion memory;
+    private final RcPeer peer;
+    private final RcMemory memory;
     private final UnsafeBuffer buffer;
     private volatile boolean lostSends;
     private volatile boolean lostReceives;
 
-    private Connection connection;
-    private RemoteMemoryRegion remote;
+    private RcConnection connection;
+    private RcRemoteMemory remote;
     private int posted;
     private int receivesPosted;
     private int messages;
@@ -60,14 +59,15 @@ final class EndpointState implements AutoCloseable {
      * @param peer     owner of the memory
      */
     EndpointState(final int number, final long tag, final Work work, final int messages, final Topology topology,
-        final Peer peer) {
+        final RcPeer peer) {
         this.number = number;
         this.tag = tag & 0xFFFF;
         this.work = work;
         this.sends = new Ends(work.size());
         this.receives = new Ends(messages + SPARE_RECEIVES);
         this.cellBytes = topology.maxPayloadBytes();
-        this.memory = peer.allocate((long) cellBytes * (FIXED_CELLS + work.messages() + receives.size()), MemoryUsage.values());
+        this.peer = peer;
+        this.memory = peer.allocate((long) cellBytes * (FIXED_CELLS + work.messages() + receives.size()), RcUsage.values());
         this.buffer = new UnsafeBuffer(memory.memory().asByteBuffer());
     }
 
@@ -84,9 +84,9 @@ final class EndpointState implements AutoCloseable {
         return (int) workRequestId;
     }
 
-    void connected(final Connection established, final byte[] descriptorOfOther) {
+    void connected(final RcConnection established, final byte[] descriptorOfOther) {
         connection = established;
-        remote = RemoteMemoryRegion.ofDescriptor(descriptorOfOther);
+        remote = peer.remote(descriptorOfOther);
     }
 
     /** Posts as many receives as there is room for. */
@@ -103,7 +103,7 @@ final class EndpointState implements AutoCloseable {
     boolean postNext() {
         final int index = posted;
         final int length = work.lengthBytes(index);
-        final CompletionFlag flag = work.isSignalled(index) ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+        final boolean signaled = work.isSignalled(index);
         final long identity = identity(messages);
         final long id = id(index);
         final long source = cell(FIXED_CELLS + messages % Math.max(1, work.messages()));
@@ -112,13 +112,13 @@ final class EndpointState implements AutoCloseable {
             buffer.putLong((int) source, identity, ByteOrder.LITTLE_ENDIAN);
         }
         final boolean accepted = switch (work.kind(index)) {
-            case WRITE -> connection.write(remote, target, memory, cell(READ_CELL), length, flag, id);
+            case WRITE -> connection.write(remote, target, memory, cell(READ_CELL), length, signaled, id);
             case WRITE_WITH_IMMEDIATE ->
-                connection.writeWithImmediate(remote, target, memory, source, length, flag, (int) identity, id);
-            case SEND -> connection.send(memory, source, length, flag, id);
-            case SEND_WITH_IMMEDIATE -> connection.sendWithImmediate(memory, source, length, flag, (int) identity, id);
-            case READ -> connection.read(memory, cell(READ_CELL), remote, target, length, flag, id);
-            case FLUSH -> connection.flush(remote, target, length, FlushType.VISIBILITY, flag, id);
+                connection.writeWithImmediate(remote, target, memory, source, length, signaled, (int) identity, id);
+            case SEND -> connection.send(memory, source, length, signaled, id);
+            case SEND_WITH_IMMEDIATE -> connection.sendWithImmediate(memory, source, length, signaled, (int) identity, id);
+            case READ -> connection.read(memory, cell(READ_CELL), remote, target, length, signaled, id);
+            case FLUSH -> connection.flush(remote, target, length, signaled, id);
         };
         if (accepted) {
             posted++;
@@ -232,7 +232,7 @@ final class EndpointState implements AutoCloseable {
         return receivesPosted;
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 

@@ -1,6 +1,7 @@
 package io.ringpoll.verify.torture;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.seeds.SeededRun;
@@ -11,10 +12,11 @@ import java.util.List;
  * Plays random scenes on the device of this process, one after the other, until one fails or the time is over. Used by one
  * thread.
  *
+ * @param api    the binding that makes the connections
  * @param run    seed and time
  * @param scenes number of scenes instead of a time; 0 for the time
  */
-public record Torture(SeededRun run, long scenes) {
+public record Torture(RdmaApi api, SeededRun run, long scenes) {
     private static final double LINE_SECONDS = 30;
 
     /**
@@ -37,7 +39,7 @@ public record Torture(SeededRun run, long scenes) {
     private TortureReport playScenes(final PrintWriter progress) {
         progress.println(Device.current().description());
         // Printed first: the process may crash.
-        progress.printf("scenes from seed %d%n", run.firstSeed());
+        progress.printf("scenes over %s from seed %d%n", api, run.firstSeed());
         progress.flush();
         long lines = 0;
         long played = 0;
@@ -47,7 +49,7 @@ public record Torture(SeededRun run, long scenes) {
         List<String> violations = List.of();
         while (failed == null && (scenes > 0 ? played < scenes : !run.isOver())) {
             final Scene scene = Scene.of(run.firstSeed() + played);
-            final Trial trial = new Trial(scene, Device.current().address().host());
+            final Trial trial = new Trial(api, scene, Device.current().address().host());
             violations = trial.play();
             failed = violations.isEmpty() ? null : scene;
             played++;
@@ -59,6 +61,6 @@ public record Torture(SeededRun run, long scenes) {
                 progress.flush();
             }
         }
-        return new TortureReport(run.firstSeed(), played, workRequests, faults, run.elapsedSeconds(), failed, violations);
+        return new TortureReport(api, run.firstSeed(), played, workRequests, faults, run.elapsedSeconds(), failed, violations);
     }
 }

@@ -3,12 +3,14 @@ package io.ringpoll.verify.torture;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.PrintWriter;
 import java.util.List;
 
 /**
  * The result of a torture run.
  *
+ * @param api            the binding that made the connections
  * @param firstSeed      seed of the first scene; each further one has the next
  * @param scenes         number of played scenes
  * @param workRequests   number of their work requests that have ended
@@ -18,7 +20,8 @@ import java.util.List;
  * @param violations     its violations, one line each
  */
 public record TortureReport(
-    long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds, Scene failed, List<String> violations) {
+    RdmaApi api, long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds, Scene failed,
+    List<String> violations) {
     private static final int MOST_SHOWN = 12;
 
     /**
@@ -32,7 +35,7 @@ public record TortureReport(
 
     /** The command that plays the failed scene again. */
     String replay() {
-        return "./ringpoll torture --seed " + failed.seed() + " --scenes 1";
+        return "./ringpoll torture --api " + api + " --seed " + failed.seed() + " --scenes 1";
     }
 
     /**
@@ -64,7 +67,7 @@ public record TortureReport(
     public String toJson() {
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
-        root.put("firstSeed", firstSeed).put("scenes", scenes).put("workRequests", workRequests)
+        root.put("api", api.toString()).put("firstSeed", firstSeed).put("scenes", scenes).put("workRequests", workRequests)
             .put("faultsInjected", faultsInjected).put("seconds", Math.round(seconds * 10) / 10.0).put("sound", isSound());
         if (!isSound()) {
             root.put("failedSeed", failed.seed()).put("scene", failed.toString()).put("replay", replay());

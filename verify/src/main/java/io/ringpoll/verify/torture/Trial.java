@@ -6,11 +6,12 @@ import io.ringpoll.completion.AsyncEvents;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.rpma.Peer;
 import java.util.EnumSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -36,6 +37,7 @@ final class Trial {
     private static final int DISTURBANCE = 7;
     private static final long DISTURBANCE_ONE_IN = 200;
 
+    private final RdmaApi api;
     private final Scene scene;
     private final String address;
     private final Queue<String> failedQueues = new ConcurrentLinkedQueue<>();
@@ -50,7 +52,8 @@ final class Trial {
     private long injected;
     private long ended;
 
-    Trial(final Scene scene, final String address) {
+    Trial(final RdmaApi api, final Scene scene, final String address) {
+        this.api = api;
         this.scene = scene;
         this.address = address;
         this.disturbances = scene.random(DISTURBANCE);
@@ -89,7 +92,7 @@ final class Trial {
 
     @SuppressWarnings("try") // closes the subscription
     private void playUnderPlan() {
-        try (Peer client = Peer.ofLocal(address); Peer server = Peer.ofLocal(address);
+        try (RcPeer client = api.ofLocal(address); RcPeer server = api.ofLocal(address);
             AsyncEvents.Subscription deaths = AsyncEvents.listen(client.context(), this::onEvent)) {
             group = PipelineGroup.start(scene.topology().pollers(), this::pipeline);
             try {

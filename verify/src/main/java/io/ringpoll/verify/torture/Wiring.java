@@ -1,13 +1,12 @@
 package io.ringpoll.verify.torture;
 
 import io.ringpoll.completion.AsyncEvent;
-import io.ringpoll.internal.connections.FirstEvent;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -20,15 +19,16 @@ import java.util.stream.Stream;
 final class Wiring {
     private static final int TIMEOUT_MS = 20_000;
     /** Of the loopback device, with ports that are local to the process. */
-    private static final String PORT = "7500";
+    private static final int PORT = 7500;
 
     private Wiring() {
     }
 
     static void connect(
-        final Scene scene, final String address, final Peer client, final Peer server, final List<EndpointState> endpoints) {
+        final Scene scene, final String address, final RcPeer client, final RcPeer server, final List<EndpointState> endpoints) {
         final Topology topology = scene.topology();
-        try (ConnectionConfig config = config(topology); Endpoint endpoint = server.listen(address, PORT)) {
+        final RcConfig config = config(topology);
+        try (RcListener listener = server.listen(address, PORT)) {
             for (int i = 0; i < topology.connections(); i++) {
                 final Work forth = Work.draw(scene.random(2L * i), topology);
                 final Work back = Work.draw(scene.random(2L * i + 1), topology);
@@ -37,31 +37,30 @@ final class Wiring {
                 final EndpointState passive = new EndpointState(2 * i + 1, scene.seed(), back, forth.messages(), topology,
                     server);
                 endpoints.add(passive);
-                connect(client.request(address, PORT, config), endpoint, config, active, passive);
+                connect(client.request(address, PORT, config), listener, config, active, passive);
             }
         }
     }
 
-    private static ConnectionConfig config(final Topology topology) {
+    private static RcConfig config(final Topology topology) {
         final int depth = topology.queueDepth();
-        final ConnectionConfig config = ConnectionConfig.create().sqSize(depth).rqSize(depth)
-            .cqSize(topology.receiveQueues() ? depth + 1 : 2 * depth + 1).sharedCompletionChannel(topology.sharedChannels());
-        return topology.receiveQueues() ? config.rcqSize(depth) : config;
+        return RcConfig.of(depth, depth, topology.receiveQueues() ? depth + 1 : 2 * depth + 1)
+            .withReceiveQueue(topology.receiveQueues() ? depth : 0).withSharedChannel(topology.sharedChannels());
     }
 
     private static void connect(
-        final ConnectionRequest leaving, final Endpoint endpoint, final ConnectionConfig config, final EndpointState active,
+        final RcRequest leaving, final RcListener endpoint, final RcConfig config, final EndpointState active,
         final EndpointState passive) {
-        final Connection requesting = leaving.connect();
+        final RcConnection requesting = leaving.connect();
         active.connected(requesting, passive.descriptor());
-        final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
+        final RcRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
             .orElseThrow(() -> new IllegalStateException("no connection request"));
         passive.connected(request.connect(), active.descriptor());
-        FirstEvent.awaitEstablished(active.connection(), TIMEOUT_MS);
-        FirstEvent.awaitEstablished(passive.connection(), TIMEOUT_MS);
+        active.connection().awaitEstablished(TIMEOUT_MS);
+        passive.connection().awaitEstablished(TIMEOUT_MS);
     }
 
-    static List<RpmaCompletionQueue> queues(final EndpointState endpoint) {
+    static List<CompletionQueue> queues(final EndpointState endpoint) {
         if (endpoint.connection() == null) {
             return List.of();
         }
@@ -74,7 +73,7 @@ final class Wiring {
         if (endpoint.connection() == null) {
             return;
         }
-        final Optional<RpmaCompletionQueue> receiveQueue = endpoint.connection().receiveCompletionQueue();
+        final Optional<CompletionQueue> receiveQueue = endpoint.connection().receiveCompletionQueue();
         if (endpoint.connection().completionQueue().isSubjectOf(event)) {
             endpoint.loseSends();
             if (receiveQueue.isEmpty()) {

@@ -9,6 +9,7 @@ import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultKind;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.fault.FaultRule;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.HashSet;
@@ -56,11 +57,11 @@ class SceneTest {
     @Test
     void shouldPrintTheCommandThatPlaysAFailedSceneAgain() {
         final TortureReport report =
-            new TortureReport(5, 3, 100, 7, 1.5, Scene.of(7), List.of("send 3 of endpoint 1 ended 2 times"));
+            new TortureReport(RdmaApi.VERBS, 5, 3, 100, 7, 1.5, Scene.of(7), List.of("send 3 of endpoint 1 ended 2 times"));
         final StringWriter out = new StringWriter();
         report.print(new PrintWriter(out));
         assertTrue(out.toString().contains("wrong: send 3 of endpoint 1 ended 2 times"), out.toString());
-        assertTrue(out.toString().contains("replay: ./ringpoll torture --seed 7 --scenes 1"), out.toString());
+        assertTrue(out.toString().contains("replay: ./ringpoll torture --api verbs --seed 7 --scenes 1"), out.toString());
         assertTrue(report.toJson().contains("\"failedSeed\":7"), report.toJson());
     }
 }
