@@ -1,6 +1,7 @@
 package io.ringpoll.cli.run;
 
 import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.cli.options.ApiOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.RoleOption;
@@ -110,6 +111,9 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private String device;
 
     @Mixin
+    private ApiOption api;
+
+    @Mixin
     private AddressOption address = new AddressOption(DEFAULT_PORT);
 
     @Mixin
@@ -213,9 +217,9 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             final RunPinning pinning = named("--pin", RunPinning::parse, pin);
             final FaultPlan plan = faults == null ? null : named("--faults", FaultPlan::parse, faults);
             return new RunConfig(
-                Role.valueOf(role.side().name()), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload,
-                connections, depth, batch, ringSize, waitOf(wait), pinning, null, address.port(), address.hasPort(), seed, soak,
-                plan);
+                api.api(), Role.valueOf(role.side().name()), seconds, warmUpSeconds, operations == null ? 0 : operations, shares,
+                payload, connections, depth, batch, ringSize, waitOf(wait), pinning, null, address.port(), address.hasPort(),
+                seed, soak, plan);
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
         }

@@ -86,6 +86,27 @@ class RunCommandTest {
 
     @Test
     @Tag(TestDevice.TAG)
+    void shouldAccountForEveryWorkRequestOverVerbs() throws IOException {
+        assertEquals(0, execute("--api", "verbs", "--operations", "20000", "--json"), calls::toString);
+        for (final JsonNode account : calls.json().get("paths")) {
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), calls::out);
+        }
+        assertEquals(0, calls.json().get("corrupted").asLong());
+    }
+
+    @Test
+    void shouldReplaceBrokenConnectionsOverVerbs() throws IOException {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        assertEquals(0, execute("--api", "verbs", "--operations", "20000", "--json", "--faults",
+            "call:rdma_connect:ENOMEM@3,call:rdma_accept:EIO@3,disconnect@900,status:retry-exc-err@~2000"), calls::toString);
+        for (final JsonNode account : calls.json().get("paths")) {
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), calls::out);
+        }
+        assertTrue(calls.json().get("faults").get("injected").asLong() > 0, calls::out);
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
     void shouldReportTheDriftOfMemoryAndAllocation() throws IOException {
         execute("--seconds", "3", "--warm-up", "0", "--soak", "--json");
         final JsonNode soak = calls.json().get("soak");

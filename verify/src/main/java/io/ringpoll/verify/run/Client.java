@@ -1,10 +1,10 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultRule;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.internal.rc.RcPeer;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.concurrent.IdleStrategy;
@@ -28,7 +28,7 @@ final class Client implements Runnable {
     private final int[] firstSlots;
     private final double failuresPerPost;
 
-    private Peer peer;
+    private RcPeer peer;
     private Ledger ledger;
     private int nextSession;
     private long random;
@@ -51,7 +51,7 @@ final class Client implements Runnable {
     }
 
     /** Opens the connections; before {@link #run}. */
-    void connect(final Peer peer, final Ledger ledger) {
+    void connect(final RcPeer peer, final Ledger ledger) {
         this.peer = peer;
         this.ledger = ledger;
         for (int index = 0; index < config.connections(); index++) {
@@ -80,7 +80,7 @@ final class Client implements Runnable {
         try {
             config.pinning().pinCurrentThread("client");
             postUntilStopped();
-        } catch (final RpmaException | IllegalStateException failure) {
+        } catch (final RdmaException | IllegalStateException failure) {
             accounts.complain("the client posts no more: " + failure.getMessage());
         }
         awaitCompletions();

@@ -1,10 +1,11 @@
 package io.ringpoll.verify.run;
 
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
+
+
 
 /**
  * A client connection with its resources, from the request to the orderly end.
@@ -12,35 +13,39 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
  * <p>Used by the posting thread only.
  */
 final class ClientConnection implements AutoCloseable {
+    private final RcPeer peer;
     private final PolledQueues queues;
     private final RegisteredMemory memory;
-    private final Connection connection;
-    private final RemoteMemoryRegion cells;
+    private final RcConnection connection;
+    private final RcRemoteMemory cells;
     private final Welcome welcome;
     private volatile boolean peerGone;
 
     private ClientConnection(
-        final PolledQueues queues, final RegisteredMemory memory, final Connection connection, final Welcome welcome) {
+        final RcPeer peer, final PolledQueues queues, final RegisteredMemory memory, final RcConnection connection,
+        final Welcome welcome) {
+        this.peer = peer;
         this.queues = queues;
         this.memory = memory;
         this.connection = connection;
         this.welcome = welcome;
-        this.cells = RemoteMemoryRegion.ofDescriptor(welcome.cells());
+        this.cells = peer.remote(welcome.cells());
     }
 
     /** Connects, exchanges descriptors, and adds the queues to the poller. */
-    static ClientConnection open(final Peer peer, final RunConfig config, final Hello hello, final PolledQueues queues) {
+    static ClientConnection open(final RcPeer peer, final RunConfig config, final Hello hello, final PolledQueues queues) {
         final ServerLayout layout = new ServerLayout(hello.depth(), hello.payloadBytes());
         RegisteredMemory memory = null;
-        Connection connection = null;
-        try (ConnectionConfig sizes = Connections.clientConfig(config)) {
+        RcConnection connection = null;
+        try {
             memory = RegisteredMemory.allocate(
                 peer, layout.clientLengthBytes(),
-                MemoryUsage.WRITE_SOURCE, MemoryUsage.READ_DESTINATION, MemoryUsage.SEND, MemoryUsage.RECEIVE);
-            connection = peer.request(config.address(), Integer.toString(config.port()), sizes).connect(hello.encode());
+                RcUsage.WRITE_SOURCE, RcUsage.READ_DESTINATION, RcUsage.SEND, RcUsage.RECEIVE);
+            connection = peer.request(config.address(), config.port(), Connections.clientConfig(config))
+                .connect(hello.encode());
             Connections.awaitEstablished(connection);
             final Welcome welcome = Welcome.decode(connection.privateData());
-            final ClientConnection opened = new ClientConnection(queues, memory, connection, welcome);
+            final ClientConnection opened = new ClientConnection(peer, queues, memory, connection, welcome);
             queues.add(connection);
             return opened;
         } catch (final RuntimeException failure) {
@@ -56,7 +61,7 @@ final class ClientConnection implements AutoCloseable {
         }
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 
@@ -64,13 +69,13 @@ final class ClientConnection implements AutoCloseable {
         return memory;
     }
 
-    RemoteMemoryRegion cells() {
+    RcRemoteMemory cells() {
         return cells;
     }
 
     /** The region on which the failing operation of this connection must fail; closed by the caller. */
-    RemoteMemoryRegion refused() {
-        return RemoteMemoryRegion.ofDescriptor(welcome.refused());
+    RcRemoteMemory refused() {
+        return peer.remote(welcome.refused());
     }
 
     /** Whether the peer has disconnected or died; its outstanding work requests are flushed then. One thread at a time. */

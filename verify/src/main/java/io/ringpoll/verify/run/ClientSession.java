@@ -2,10 +2,9 @@ package io.ringpoll.verify.run;
 
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcRemoteMemory;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -27,9 +26,9 @@ final class ClientSession implements SlotOwner {
     private final ServerLayout layout;
     private final Ledger ledger;
     private final int firstSlot;
-    private final Connection connection;
-    private final LocalMemoryRegion local;
-    private final RemoteMemoryRegion remote;
+    private final RcConnection connection;
+    private final RcMemory local;
+    private final RcRemoteMemory remote;
     private final UnsafeBuffer memory;
     private final long[] cellIdentities;
     private final boolean faultsPlanned;
@@ -50,8 +49,8 @@ final class ClientSession implements SlotOwner {
     private volatile int firstFailure = WcStatus.SUCCESS;
 
     ClientSession(
-        final Hello hello, final Ledger ledger, final int firstSlot, final Connection connection,
-        final RegisteredMemory memory, final RemoteMemoryRegion remote, final boolean faultsPlanned) {
+        final Hello hello, final Ledger ledger, final int firstSlot, final RcConnection connection,
+        final RegisteredMemory memory, final RcRemoteMemory remote, final boolean faultsPlanned) {
         this.faultsPlanned = faultsPlanned;
         this.session = hello.session();
         this.seed = hello.seed();
@@ -102,7 +101,7 @@ final class ClientSession implements SlotOwner {
         return switch (kind) {
             case WRITE -> write(slot, cell);
             case READ -> connection.read(
-                local, layout.cellOffset(cell), remote, layout.cellOffset(cell), layout.payloadBytes(), CompletionFlag.ALWAYS,
+                local, layout.cellOffset(cell), remote, layout.cellOffset(cell), layout.payloadBytes(), true,
                 ledger.open(slot, kind, cell, cellIdentities[cell]));
             case SEND, WRITE_WITH_IMMEDIATE -> message(kind, slot, cell);
             case CREDIT_READ -> readCredits(slot, cell);
@@ -115,7 +114,7 @@ final class ClientSession implements SlotOwner {
         final int offset = layout.cellOffset(cell);
         Payload.fill(memory, offset, layout.payloadBytes(), identity);
         final boolean accepted = connection.write(
-            remote, offset, local, offset, layout.payloadBytes(), CompletionFlag.ALWAYS,
+            remote, offset, local, offset, layout.payloadBytes(), true,
             ledger.open(slot, OperationKind.WRITE, cell, identity));
         if (accepted) {
             cellIdentities[cell] = identity;
@@ -132,9 +131,9 @@ final class ClientSession implements SlotOwner {
         Payload.fill(memory, offset, length, identity);
         final long workRequestId = ledger.open(slot, kind, cell, identity);
         final boolean accepted = kind == OperationKind.SEND ?
-            connection.send(local, offset, length, CompletionFlag.ALWAYS, workRequestId) :
+            connection.send(local, offset, length, true, workRequestId) :
             connection.writeWithImmediate(
-                remote, layout.messageCellOffset(message), local, offset, length, CompletionFlag.ALWAYS, (int) message,
+                remote, layout.messageCellOffset(message), local, offset, length, true, (int) message,
                 workRequestId);
         if (accepted) {
             messages++;
@@ -146,7 +145,7 @@ final class ClientSession implements SlotOwner {
         // Before the post: its completion may be handled before the post returns.
         readingCredits = true;
         final boolean accepted = connection.read(
-            local, COUNT_OFFSET, remote, ServerLayout.CONSUMED_OFFSET, Long.BYTES, CompletionFlag.ALWAYS,
+            local, COUNT_OFFSET, remote, ServerLayout.CONSUMED_OFFSET, Long.BYTES, true,
             ledger.open(slot, OperationKind.CREDIT_READ, cell, 0));
         if (!accepted) {
             readingCredits = false;
@@ -158,7 +157,7 @@ final class ClientSession implements SlotOwner {
     boolean sayGoodbye() {
         memory.putLong(COUNT_OFFSET, messages);
         final boolean accepted = connection.write(
-            remote, ServerLayout.SENT_OFFSET, local, COUNT_OFFSET, Long.BYTES, CompletionFlag.ALWAYS,
+            remote, ServerLayout.SENT_OFFSET, local, COUNT_OFFSET, Long.BYTES, true,
             ledger.open(firstSlot, OperationKind.GOODBYE, 0, 0));
         if (accepted) {
             posted++;
@@ -236,7 +235,7 @@ final class ClientSession implements SlotOwner {
         return ledger.openSlots(firstSlot, layout.depth());
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 }

@@ -1,6 +1,8 @@
 package io.ringpoll.verify.run;
 
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcPeer;
+
+
 
 /**
  * The client of the main job with its threads: the posting thread, and that of the fault lane.
@@ -16,7 +18,7 @@ final class ClientSide implements Side {
 
     /** Connects and starts. */
     ClientSide(
-        final Peer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
+        final RcPeer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.accounts = accounts;
         this.faultLane = new FaultLane(peer, queues, ledger, accounts, config);
         this.client = new Client(config, queues, accounts, faultLane, config.newClientIdleStrategy());

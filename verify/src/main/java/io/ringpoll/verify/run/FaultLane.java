@@ -1,12 +1,11 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
@@ -22,7 +21,7 @@ final class FaultLane implements Runnable, SlotOwner {
     private static final int GOOD_WRITES = 4;
     private static final long IDLE_NS = 200_000;
 
-    private final Peer peer;
+    private final RcPeer peer;
     private final PolledQueues queues;
     private final Ledger ledger;
     private final Accounts accounts;
@@ -35,7 +34,7 @@ final class FaultLane implements Runnable, SlotOwner {
     private volatile String failure;
 
     FaultLane(
-        final Peer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
+        final RcPeer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.peer = peer;
         this.queues = queues;
         this.ledger = ledger;
@@ -75,7 +74,7 @@ final class FaultLane implements Runnable, SlotOwner {
             if (!stopping) {
                 try {
                     provoke(PURPOSES[episode % PURPOSES.length], config.connections() + episode);
-                } catch (final RpmaException | IllegalStateException | IllegalArgumentException reason) {
+                } catch (final RdmaException | IllegalStateException | IllegalArgumentException reason) {
                     failure = reason.getMessage();
                     return;
                 }
@@ -103,7 +102,7 @@ final class FaultLane implements Runnable, SlotOwner {
 
     /** The first write fails at the peer, the following ones are flushed. */
     private void fail(final ClientConnection client, final Hello.Purpose purpose) {
-        try (RemoteMemoryRegion refused = client.refused()) {
+        try (RcRemoteMemory refused = client.refused()) {
             // The region has half of the length in the descriptor.
             final long offset = purpose == Hello.Purpose.BEYOND_REGION ? refused.lengthBytes() / 2 : 0;
             for (int slot = 0; slot < failuresAtOnce; slot++) {
@@ -125,11 +124,11 @@ final class FaultLane implements Runnable, SlotOwner {
     }
 
     private void post(
-        final ClientConnection client, final OperationKind kind, final RemoteMemoryRegion target, final long offset,
+        final ClientConnection client, final OperationKind kind, final RcRemoteMemory target, final long offset,
         final int slot) {
         final long workRequestId = ledger.open(firstSlot + slot, kind, 0, 0);
         if (!client.connection().write(
-                target, offset, client.memory().region(), 0, config.payloadBytes(), CompletionFlag.ALWAYS, workRequestId)) {
+                target, offset, client.memory().region(), 0, config.payloadBytes(), true, workRequestId)) {
             throw new IllegalStateException("a write was refused although the send queue has room");
         }
         accounts.addPosted(kind.path(), 1);

@@ -8,10 +8,11 @@ import io.ringpoll.completion.AsyncEvents;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.device.Device;
 import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.rpma.Peer;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -69,7 +70,8 @@ public final class MainJob {
      */
     public RunReport run() throws InterruptedException {
         final PipelineBuilder builder = describe();
-        progress.printf("%s; %s; %s%n", config.mix(), waits(), config.pinning());
+        progress.printf("%s; %s; %s%s%n", config.mix(), waits(), config.pinning(),
+            config.api() == RdmaApi.RPMA ? "" : "; over " + config.api());
         if (config.faults() == null) {
             return run(builder, null);
         }
@@ -81,7 +83,8 @@ public final class MainJob {
 
     @SuppressWarnings("try") // closes the subscription
     private RunReport run(final PipelineBuilder builder, final FaultInjection injection) throws InterruptedException {
-        try (Peer peer = config.role().isServer() ? Peer.ofLocal(config.address()) : Peer.ofRemote(config.address());
+        try (RcPeer peer = config.role().isServer() ? config.api().ofLocal(config.address()) :
+            config.api().ofRemote(config.address());
             Pipeline pipeline = builder.start()) {
             final PolledQueues queues = new PolledQueues(pipeline, accounts);
             try (AsyncEvents.Subscription deaths =
@@ -92,7 +95,7 @@ public final class MainJob {
     }
 
     private RunReport run(
-        final Peer peer, final Pipeline pipeline, final PolledQueues queues, final FaultInjection injection)
+        final RcPeer peer, final Pipeline pipeline, final PolledQueues queues, final FaultInjection injection)
         throws InterruptedException {
         final Deque<Side> sides = new ArrayDeque<>();
         if (config.role().isServer()) {

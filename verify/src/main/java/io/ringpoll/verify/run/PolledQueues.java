@@ -3,8 +3,8 @@ package io.ringpoll.verify.run;
 import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.AsyncEventType;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.pipeline.Pipeline;
-import io.ringpoll.rpma.Connection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -26,13 +26,13 @@ final class PolledQueues {
     }
 
     /** Adds the queues of a connection to the poller. */
-    synchronized void add(final Connection connection) {
+    synchronized void add(final RcConnection connection) {
         add(connection.completionQueue());
         connection.receiveCompletionQueue().ifPresent(this::add);
     }
 
     /** Removes the queues of a connection from the poller; they may be destroyed afterwards. */
-    synchronized void remove(final Connection connection) {
+    synchronized void remove(final RcConnection connection) {
         try {
             remove(connection.completionQueue());
             if (connection.receiveCompletionQueue().isPresent()) {

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.run;
 
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcUsage;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -11,9 +11,9 @@ import org.agrona.concurrent.UnsafeBuffer;
  * @param region for posting
  * @param buffer over the same bytes; must not be used after {@link #close()}
  */
-record RegisteredMemory(LocalMemoryRegion region, UnsafeBuffer buffer) implements AutoCloseable {
-    static RegisteredMemory allocate(final Peer peer, final int lengthBytes, final MemoryUsage... usages) {
-        final LocalMemoryRegion region = peer.allocate(lengthBytes, usages);
+record RegisteredMemory(RcMemory region, UnsafeBuffer buffer) implements AutoCloseable {
+    static RegisteredMemory allocate(final RcPeer peer, final int lengthBytes, final RcUsage... usages) {
+        final RcMemory region = peer.allocate(lengthBytes, usages);
         return new RegisteredMemory(region, new UnsafeBuffer(region.memoryAddress(), lengthBytes));
     }
 

@@ -1,12 +1,14 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
  * The settings of a run.
  *
+ * @param api           the binding that makes the connections
  * @param role          sides of the job in this process
  * @param seconds       measured time after the warm-up, if {@code operations} is 0
  * @param warmUpSeconds maximum time for the hot threads to settle, before the measurement
@@ -27,6 +29,7 @@ import org.agrona.concurrent.IdleStrategy;
  * @param faults        fault plan of the loopback device, or null for none
  */
 public record RunConfig(
+    RdmaApi api,
     Role role,
     double seconds,
     double warmUpSeconds,
@@ -69,14 +72,14 @@ public record RunConfig(
      */
     public RunConfig withAddress(final String other) {
         return new RunConfig(
-            role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
-            pinning, other, port, portIsChosen, seed, soak, faults);
+            api, role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize,
+            chosenWait, pinning, other, port, portIsChosen, seed, soak, faults);
     }
 
     /** The same run on another port. */
     RunConfig withPort(final int other) {
         return new RunConfig(
-            role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
-            pinning, address, other, portIsChosen, seed, soak, faults);
+            api, role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize,
+            chosenWait, pinning, address, other, portIsChosen, seed, soak, faults);
     }
 }

@@ -1,14 +1,14 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.os.Errno;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -20,8 +20,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Server implements Runnable {
     private static final int ACCEPT_TIMEOUT_MS = 100;
 
-    private final Peer peer;
-    private final Endpoint endpoint;
+    private final RcPeer peer;
+    private final RcListener endpoint;
     private final PolledQueues queues;
     private final Ledger ledger;
     private final SlotRanges slots;
@@ -32,7 +32,7 @@ final class Server implements Runnable {
     private volatile boolean stopping;
 
     Server(
-        final Peer peer, final Endpoint endpoint, final PolledQueues queues, final Ledger ledger, final Accounts accounts,
+        final RcPeer peer, final RcListener endpoint, final PolledQueues queues, final Ledger ledger, final Accounts accounts,
         final RunConfig config) {
         this.peer = peer;
         this.endpoint = endpoint;
@@ -46,19 +46,20 @@ final class Server implements Runnable {
     /** Accepts until {@link #stop}. */
     @Override
     public void run() {
-        try (ConnectionConfig sizes = Connections.serverConfig(config)) {
+        final RcConfig sizes = Connections.serverConfig(config);
+        try {
             while (!stopping) {
                 acceptNext(sizes);
             }
-        } catch (final RpmaException failure) {
+        } catch (final RdmaException failure) {
             accounts.complain("the server accepts no more: " + failure.getMessage());
         }
     }
 
-    private void acceptNext(final ConnectionConfig sizes) {
+    private void acceptNext(final RcConfig sizes) {
         try {
             endpoint.nextRequest(sizes, ACCEPT_TIMEOUT_MS).ifPresent(this::accept);
-        } catch (final RpmaException failure) {
+        } catch (final RdmaException failure) {
             if (config.faults() == null) {
                 throw failure;
             }
@@ -90,28 +91,28 @@ final class Server implements Runnable {
         }
     }
 
-    private void accept(final ConnectionRequest request) {
+    private void accept(final RcRequest request) {
         try (request) {
             final Hello hello = Hello.decode(request.privateData());
             if (hello.depth() != config.depth()) {
                 throw new IllegalArgumentException("depth " + hello.depth() + ", but the server's is " + config.depth());
             }
             accept(hello, request);
-        } catch (final IllegalArgumentException | IllegalStateException | RpmaException refused) {
+        } catch (final IllegalArgumentException | IllegalStateException | RdmaException refused) {
             accounts.complainUnlessPlanned("a client was refused: " + refused.getMessage());
         }
     }
 
     /** Accepts on this thread: until the connection has its own channel, its events arrive on that of the endpoint. */
-    private void accept(final Hello hello, final ConnectionRequest request) {
+    private void accept(final Hello hello, final RcRequest request) {
         final ServerMemory memory = ServerMemory.allocate(peer, hello);
         final int firstSlot = slots.take();
         final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells(), config.faults() != null);
-        final Connection connection;
+        final RcConnection connection;
         try {
             session.postReceives(request);
             connection = request.connect(memory.welcome(hello.purpose()).encode());
-        } catch (final RpmaException refused) {
+        } catch (final RdmaException refused) {
             request.close();
             session.giveUp();
             slots.give(firstSlot);
@@ -130,7 +131,7 @@ final class Server implements Runnable {
                 }
                 account(hello, session);
                 slots.give(firstSlot);
-            } catch (final RpmaException | IllegalStateException failure) {
+            } catch (final RdmaException | IllegalStateException failure) {
                 accounts.complainUnlessPlanned("connection " + hello.session() + " at the server: " + failure.getMessage());
             }
         });
@@ -159,7 +160,7 @@ final class Server implements Runnable {
      * From acceptance to the end: this thread only waits for the disconnect of the client, and for the last flush. A client that
      * is killed while it connects ends its connection before it is established; its receives are flushed without a disconnect.
      */
-    private void serve(final ServerSession session, final Connection connection) {
+    private void serve(final ServerSession session, final RcConnection connection) {
         session.connected(connection);
         queues.add(connection);
         try {

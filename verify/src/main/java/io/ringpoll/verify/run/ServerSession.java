@@ -3,8 +3,8 @@ package io.ringpoll.verify.run;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcRequest;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -26,7 +26,7 @@ final class ServerSession implements SlotOwner {
     private final UnsafeBuffer buffer;
     private final boolean faultsPlanned;
     private final AtomicInteger retired = new AtomicInteger();
-    private volatile Connection connection;
+    private volatile RcConnection connection;
     /** Guarded by this. */
     private boolean ending;
 
@@ -52,7 +52,7 @@ final class ServerSession implements SlotOwner {
     }
 
     /** Posts all receives, before the connection is accepted. */
-    void postReceives(final ConnectionRequest request) {
+    void postReceives(final RcRequest request) {
         for (int receive = 0; receive < layout.depth(); receive++) {
             request.receive(
                 memory.region(), layout.receiveOffset(receive), layout.payloadBytes(),
@@ -68,7 +68,7 @@ final class ServerSession implements SlotOwner {
     }
 
     /** Sets the connection on which receives are posted again; before its queues are polled. */
-    void connected(final Connection accepted) {
+    void connected(final RcConnection accepted) {
         connection = accepted;
     }
 
@@ -145,7 +145,7 @@ final class ServerSession implements SlotOwner {
         return layout.depth() + reposted;
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 

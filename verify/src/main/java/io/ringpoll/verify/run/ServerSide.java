@@ -1,9 +1,9 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.os.Errno;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,7 +19,7 @@ final class ServerSide implements Side {
     private static final int PORTS_TRIED = 64;
 
     private final Accounts accounts;
-    private final Endpoint endpoint;
+    private final RcListener endpoint;
     private final Server server;
     private final Thread thread;
     private final int port;
@@ -28,10 +28,10 @@ final class ServerSide implements Side {
 
     /** Listens and starts. */
     ServerSide(
-        final Peer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
+        final RcPeer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.accounts = accounts;
         int candidate = config.port();
-        Endpoint opened = null;
+        RcListener opened = null;
         while (opened == null) {
             opened = listen(peer, config, candidate);
             candidate += opened == null ? 1 : 0;
@@ -48,10 +48,10 @@ final class ServerSide implements Side {
     }
 
     /** Null if the port is in use and another may be tried. */
-    private static Endpoint listen(final Peer peer, final RunConfig config, final int port) {
+    private static RcListener listen(final RcPeer peer, final RunConfig config, final int port) {
         try {
-            return peer.listen(config.address(), Integer.toString(port));
-        } catch (final RpmaException refused) {
+            return peer.listen(config.address(), port);
+        } catch (final RdmaException refused) {
             if (refused.errno() != Errno.EADDRINUSE) {
                 throw refused;
             }

@@ -3,10 +3,10 @@ package io.ringpoll.verify.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.internal.connections.FirstEvent;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.PrintWriter;
@@ -14,8 +14,9 @@ import java.io.StringWriter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ServerTest {
@@ -23,18 +24,21 @@ class ServerTest {
     private static final int CLIENTS = 60;
     private static final long STEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
-    private final String port = ConnectedPair.anyPort();
+    private static final RcConfig SIZES = RcConfig.of(10, 10, 10);
 
-    @Test
-    void shouldTakeAClientThatDisappearsWhileItConnectsForGone() throws Exception {
+    private final int port = Integer.parseInt(ConnectedPair.anyPort());
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldTakeAClientThatDisappearsWhileItConnectsForGone(final RdmaApi api) throws Exception {
         final StringWriter progress = new StringWriter();
-        final MainJob job = new MainJob(server(), new PrintWriter(progress));
+        final MainJob job = new MainJob(server(api), new PrintWriter(progress));
         final CompletableFuture<RunReport> report = CompletableFuture.supplyAsync(() -> run(job));
-        try (Peer peer = Peer.ofRemote(TestDevice.address()); ConnectionConfig sizes = ConnectionConfig.create()) {
-            connect(peer, sizes, 0).close();
+        try (RcPeer peer = api.ofRemote(TestDevice.address())) {
+            connect(peer, 0).close();
             for (int client = 1; client <= CLIENTS; client++) {
                 // Ever later: before the acceptance, between it and the client's answer, and after it.
-                try (Connection connection = peer.request(TestDevice.address(), port, sizes).connect(hello(client))) {
+                try (RcConnection connection = peer.request(TestDevice.address(), port, SIZES).connect(hello(client))) {
                     LockSupport.parkNanos(client * STEP_NS);
                     if (client % 3 == 0) {
                         connection.nextEvent(ConnectedPair.TIMEOUT_MS);
@@ -52,11 +56,11 @@ class ServerTest {
     }
 
     /** Connects as soon as the server listens. */
-    private Connection connect(final Peer peer, final ConnectionConfig sizes, final int session) {
+    private RcConnection connect(final RcPeer peer, final int session) {
         for (;;) {
-            final Connection connection = peer.request(TestDevice.address(), port, sizes).connect(hello(session));
+            final RcConnection connection = peer.request(TestDevice.address(), port, SIZES).connect(hello(session));
             try {
-                FirstEvent.awaitEstablished(connection, ConnectedPair.TIMEOUT_MS);
+                connection.awaitEstablished(ConnectedPair.TIMEOUT_MS);
                 return connection;
             } catch (final IllegalStateException notYet) {
                 connection.close();
@@ -69,9 +73,9 @@ class ServerTest {
         return new Hello(Hello.Purpose.STEADY, session, DEPTH, 64, 1).encode();
     }
 
-    private RunConfig server() {
-        return new RunConfig(Role.SERVER, 100, 1, 0, Mix.parse(Mix.DEFAULT), 64, CLIENTS, DEPTH, 32, 1024, null, RunPinning.NONE,
-            TestDevice.address(), Integer.parseInt(port), true, 1, false, null);
+    private RunConfig server(final RdmaApi api) {
+        return new RunConfig(api, Role.SERVER, 100, 1, 0, Mix.parse(Mix.DEFAULT), 64, CLIENTS, DEPTH, 32, 1024, null,
+            RunPinning.NONE, TestDevice.address(), port, true, 1, false, null);
     }
 
     private static RunReport run(final MainJob job) {
