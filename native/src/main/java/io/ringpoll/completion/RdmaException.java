@@ -2,7 +2,11 @@ package io.ringpoll.completion;
 
 import java.util.Objects;
 
-/** Thrown if a call of a binding of RDMA failed: of librpma, librdmacm or libibverbs. Has the function and errno. */
+/**
+ * Thrown if a call of a binding of RDMA failed: of librpma, librdmacm or libibverbs. Has the function and errno.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
+ */
 public abstract class RdmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
