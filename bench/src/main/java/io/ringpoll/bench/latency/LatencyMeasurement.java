@@ -17,6 +17,7 @@ import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.plot.PercentilePlot;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.synthetic.SyntheticSource;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -49,7 +50,8 @@ public final class LatencyMeasurement {
     private final PrintWriter progress;
     private final boolean verbose;
     private String host;
-    private String port;
+    private int port;
+    private RdmaApi api;
     private List<LatencyReport> reports = List.of();
 
     /**
@@ -81,13 +83,15 @@ public final class LatencyMeasurement {
     /**
      * Measures over a device, and writes the files.
      *
+     * @param binding     what makes the connections
      * @param address     address of the device
      * @param portOfPairs port of the temporary listeners
      * @throws TimeoutException if completions do not arrive
      */
-    public void run(final String address, final int portOfPairs) throws TimeoutException {
+    public void run(final RdmaApi binding, final String address, final int portOfPairs) throws TimeoutException {
         host = address;
-        port = Integer.toString(portOfPairs);
+        api = binding;
+        port = portOfPairs;
         reports = overDevice(config.threads());
         write();
     }
@@ -95,14 +99,16 @@ public final class LatencyMeasurement {
     /**
      * Measures to a server in another process, and writes the files.
      *
+     * @param binding    what makes the connection
      * @param serverHost address of the server
      * @param serverPort port of the server
      * @throws IllegalStateException if there is no server, or it has gone
      * @throws TimeoutException      if completions do not arrive
      */
-    public void runToServer(final String serverHost, final int serverPort) throws TimeoutException {
+    public void runToServer(final RdmaApi binding, final String serverHost, final int serverPort) throws TimeoutException {
+        api = binding;
         final List<LatencyReport> measured = new ArrayList<>();
-        try (RemoteLink link = RemoteLink.connect(serverHost, serverPort, Purpose.ANSWER)) {
+        try (RemoteLink link = RemoteLink.connect(api, serverHost, serverPort, Purpose.ANSWER)) {
             for (final int size : config.sizes()) {
                 measured.add(play(nameOverDevice("/to-server/", size), List.of(ours(link, size, config.threads())),
                     config.threads()));
@@ -173,7 +179,7 @@ public final class LatencyMeasurement {
         for (final int size : config.sizes()) {
             final List<Contestant> contestants = new ArrayList<>();
             try {
-                final LinkedPair pair = new LinkedPair(host, port);
+                final LinkedPair pair = new LinkedPair(api, host, port);
                 contestants.add(oursBetween(pair, size, threads));
                 for (final String label : new LinkedHashSet<>(config.against())) {
                     addC(label, size, threads, contestants);
@@ -189,7 +195,7 @@ public final class LatencyMeasurement {
     private String nameOverDevice(final String where, final int size) {
         final String how = config.mode() == LatencyConfig.Mode.PING_PONG ? "-ping-pong" :
             "-at-" + config.perSecond() + "-per-second";
-        return "latency/" + config.over().name().toLowerCase(Locale.ROOT) + where +
+        return "latency/" + config.over().name().toLowerCase(Locale.ROOT) + api.pathSuffix() + where +
             config.operation().name().toLowerCase(Locale.ROOT) + how + "/" + size + "-bytes";
     }
 
@@ -214,7 +220,7 @@ public final class LatencyMeasurement {
             contestants.add(new PerftestContestant(config.operation(), host, size));
             return;
         }
-        final CLink link = CLink.open(host, port);
+        final CLink link = CLink.open(host, Integer.toString(port));
         contestants.add(config.mode() == LatencyConfig.Mode.PING_PONG ?
             CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), config.operation(), size, threads) :
             CLinkContestant.paced(link, config.operation(), size, config.schedule(), threads));

@@ -9,7 +9,6 @@ import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.bench.link.Link;
 import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.bench.measure.Timing;
-import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.synthetic.Schedule;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -78,7 +77,7 @@ final class RingpollPacedPosts implements Contestant {
     private boolean post(final long due) {
         final LinkEnd end = link.client();
         return operation == Traffic.Operation.READ ?
-            end.connection().read(end.memory(), 0, end.peerMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, due) :
-            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, CompletionFlag.ALWAYS, due);
+            end.connection().read(end.memory(), 0, end.peerMemory(), 0, sizeBytes, true, due) :
+            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, true, due);
     }
 }

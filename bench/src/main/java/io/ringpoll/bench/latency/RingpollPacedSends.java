@@ -7,7 +7,6 @@ import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.synthetic.Schedule;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -52,7 +51,7 @@ final class RingpollPacedSends implements Contestant {
         final ArrivalHandler handler = new ArrivalHandler(pair, schedule, startNs, fromNs, untilNs);
         final Pipeline pipeline = threads.pipeline(handler, pair.ends()).start();
         final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, due ->
-            pair.client().connection().send(pair.client().memory(), 0, sizeBytes, CompletionFlag.ALWAYS, due), handler::ended);
+            pair.client().connection().send(pair.client().memory(), 0, sizeBytes, true, due), handler::ended);
         poster.start();
         final WatchedTime watched = WatchedTime.between(fromNs, untilNs, handler::received);
         poster.end();

@@ -1,11 +1,10 @@
 package io.ringpoll.bench.link;
 
 import io.ringpoll.bench.baseline.Traffic;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
 
 /**
  * An end of a connection with memory for a message. Posts allocate nothing; any thread may post.
@@ -14,18 +13,18 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
  * @param memory     source and target of all messages, at least {@link #MEMORY_BYTES}
  * @param peerMemory memory of the other end
  */
-public record LinkEnd(Connection connection, LocalMemoryRegion memory, RemoteMemoryRegion peerMemory) {
+public record LinkEnd(RcConnection connection, RcMemory memory, RcRemoteMemory peerMemory) {
     /** Maximum number of work requests in flight; as in baseline.h. */
     public static final int DEPTH = 64;
     /** Memory for a message; as in baseline.h. */
     public static final int MEMORY_BYTES = 1 << 23;
 
     static final int TIMEOUT_MS = 30_000;
-    private static final MemoryUsage[] USAGES = {MemoryUsage.SEND, MemoryUsage.RECEIVE, MemoryUsage.WRITE_SOURCE,
-        MemoryUsage.WRITE_DESTINATION, MemoryUsage.READ_SOURCE, MemoryUsage.READ_DESTINATION};
+    private static final RcUsage[] USAGES = {RcUsage.SEND, RcUsage.RECEIVE, RcUsage.WRITE_SOURCE,
+        RcUsage.WRITE_DESTINATION, RcUsage.READ_SOURCE, RcUsage.READ_DESTINATION};
 
     /** What the memory of an end is used for. */
-    static MemoryUsage[] usages() {
+    static RcUsage[] usages() {
         return USAGES.clone();
     }
 
@@ -47,9 +46,9 @@ public record LinkEnd(Connection connection, LocalMemoryRegion memory, RemoteMem
      */
     public boolean postMessage(final Traffic.Operation operation, final int sizeBytes) {
         return switch (operation) {
-            case SEND -> connection.send(memory, 0, sizeBytes, CompletionFlag.ALWAYS, 0);
-            case WRITE -> connection.writeWithImmediate(peerMemory, 0, memory, 0, sizeBytes, CompletionFlag.ALWAYS, 0, 0);
-            case READ -> connection.read(memory, 0, peerMemory, 0, sizeBytes, CompletionFlag.ALWAYS, 0);
+            case SEND -> connection.send(memory, 0, sizeBytes, true, 0);
+            case WRITE -> connection.writeWithImmediate(peerMemory, 0, memory, 0, sizeBytes, true, 0, 0);
+            case READ -> connection.read(memory, 0, peerMemory, 0, sizeBytes, true, 0);
         };
     }
 }

@@ -1,14 +1,14 @@
 package io.ringpoll.bench.link;
 
-import io.ringpoll.internal.connections.FirstEvent;
-import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcResource;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -21,36 +21,36 @@ import java.util.List;
 public final class LinkedPair implements Link {
     private static final int CQ_SIZE = 4 * LinkEnd.DEPTH;
 
-    private final Deque<NativeResource> opened = new ArrayDeque<>();
+    private final Deque<RcResource> opened = new ArrayDeque<>();
     private final LinkEnd client;
     private final LinkEnd server;
 
     /**
      * Listens and connects.
      *
+     * @param api     the binding that makes the connections
      * @param address an address of this machine
      * @param port    port of the temporary listener
      */
-    public LinkedPair(final String address, final String port) {
+    public LinkedPair(final RdmaApi api, final String address, final int port) {
         boolean connected = false;
         try {
-            final Peer peer = opened(Peer.ofLocal(address));
-            final LocalMemoryRegion clientMemory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
-            final LocalMemoryRegion serverMemory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
-            final RemoteMemoryRegion clientFromServer = opened(RemoteMemoryRegion.ofDescriptor(clientMemory.descriptor()));
-            final RemoteMemoryRegion serverFromClient = opened(RemoteMemoryRegion.ofDescriptor(serverMemory.descriptor()));
-            try (Endpoint endpoint = peer.listen(address, port);
-                ConnectionConfig config =
-                    ConnectionConfig.create().sqSize(LinkEnd.DEPTH).rqSize(LinkEnd.DEPTH).cqSize(CQ_SIZE)) {
-                final ConnectionRequest outgoing = peer.request(address, port, config);
+            final RcPeer peer = opened(api.ofLocal(address));
+            final RcMemory clientMemory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
+            final RcMemory serverMemory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
+            final RcRemoteMemory clientFromServer = opened(peer.remote(clientMemory.descriptor()));
+            final RcRemoteMemory serverFromClient = opened(peer.remote(serverMemory.descriptor()));
+            final RcConfig config = RcConfig.of(LinkEnd.DEPTH, LinkEnd.DEPTH, CQ_SIZE);
+            try (RcListener listener = peer.listen(address, port)) {
+                final RcRequest outgoing = peer.request(address, port, config);
                 outgoing.receive(clientMemory, 0, LinkEnd.MEMORY_BYTES, 0);
-                final Connection connecting = opened(outgoing.connect());
-                final ConnectionRequest incoming = endpoint.nextRequest(config, LinkEnd.TIMEOUT_MS)
+                final RcConnection connecting = opened(outgoing.connect());
+                final RcRequest incoming = listener.nextRequest(config, LinkEnd.TIMEOUT_MS)
                     .orElseThrow(() -> new IllegalStateException("no connection request within " + LinkEnd.TIMEOUT_MS + " ms"));
                 incoming.receive(serverMemory, 0, LinkEnd.MEMORY_BYTES, 0);
-                final Connection accepted = opened(incoming.connect());
-                FirstEvent.awaitEstablished(connecting, LinkEnd.TIMEOUT_MS);
-                FirstEvent.awaitEstablished(accepted, LinkEnd.TIMEOUT_MS);
+                final RcConnection accepted = opened(incoming.connect());
+                connecting.awaitEstablished(LinkEnd.TIMEOUT_MS);
+                accepted.awaitEstablished(LinkEnd.TIMEOUT_MS);
                 client = new LinkEnd(connecting, clientMemory, serverFromClient);
                 server = new LinkEnd(accepted, serverMemory, clientFromServer);
             }
@@ -93,7 +93,7 @@ public final class LinkedPair implements Link {
         }
     }
 
-    private <T extends NativeResource> T opened(final T resource) {
+    private <T extends RcResource> T opened(final T resource) {
         opened.push(resource);
         return resource;
     }

@@ -2,15 +2,13 @@ package io.ringpoll.bench.link;
 
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
-import io.ringpoll.internal.connections.FirstEvent;
-import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcResource;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -35,27 +33,26 @@ public final class RemoteLink implements Link {
     private static final long GOODBYE_ID = -1;
     private static final long POLL_NS = TimeUnit.MICROSECONDS.toNanos(100);
 
-    private final Deque<NativeResource> opened = new ArrayDeque<>();
+    private final Deque<RcResource> opened = new ArrayDeque<>();
     private final String server;
     private final LinkEnd client;
 
-    private RemoteLink(final String host, final int port, final Purpose purpose) {
+    private RemoteLink(final RdmaApi api, final String host, final int port, final Purpose purpose) {
         server = "the server at " + host + ", port " + port;
         boolean connected = false;
         try {
-            final Peer peer = opened(Peer.ofRemote(host));
-            final LocalMemoryRegion memory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
-            final Connection connection;
-            try (ConnectionConfig config = config();
-                ConnectionRequest request = peer.request(host, Integer.toString(port), config)) {
+            final RcPeer peer = opened(api.ofRemote(host));
+            final RcMemory memory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
+            final RcConnection connection;
+            try (RcRequest request = peer.request(host, port, config())) {
                 for (int i = 0; i < CLIENT_RECEIVES; i++) {
                     request.receive(memory, 0, LinkEnd.MEMORY_BYTES, 0);
                 }
                 connection = opened(request.connect(new Greeting(purpose, memory.descriptor()).encode()));
             }
-            FirstEvent.awaitEstablished(connection, LinkEnd.TIMEOUT_MS);
+            connection.awaitEstablished(LinkEnd.TIMEOUT_MS);
             final Greeting answer = Greeting.decode(connection.privateData());
-            client = new LinkEnd(connection, memory, opened(RemoteMemoryRegion.ofDescriptor(answer.descriptor())));
+            client = new LinkEnd(connection, memory, opened(peer.remote(answer.descriptor())));
             connected = true;
         } finally {
             if (!connected) {
@@ -67,15 +64,16 @@ public final class RemoteLink implements Link {
     /**
      * Connects.
      *
+     * @param api     the binding that makes the connections
      * @param host    address of the server
      * @param port    port of the server
      * @param purpose what the server does with messages
      * @return the connection, to be closed
      * @throws IllegalStateException if there is no such server
      */
-    public static RemoteLink connect(final String host, final int port, final Purpose purpose) {
+    public static RemoteLink connect(final RdmaApi api, final String host, final int port, final Purpose purpose) {
         try {
-            return new RemoteLink(host, port, purpose);
+            return new RemoteLink(api, host, port, purpose);
         } catch (final RuntimeException failure) {
             throw new IllegalStateException("no connection to " + host + ", port " + port + " (is the server there?): " +
                 failure.getMessage(), failure);
@@ -83,8 +81,8 @@ public final class RemoteLink implements Link {
     }
 
     /** Queue sizes of both ends: work requests in flight never overrun the completion queue. */
-    static ConnectionConfig config() {
-        return ConnectionConfig.create().sqSize(LinkEnd.DEPTH).rqSize(SERVER_RECEIVES).cqSize(CQ_SIZE);
+    static RcConfig config() {
+        return RcConfig.of(LinkEnd.DEPTH, SERVER_RECEIVES, CQ_SIZE);
     }
 
     @Override
@@ -116,7 +114,7 @@ public final class RemoteLink implements Link {
     public void sayGoodbye() {
         client.memory().memory().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 1);
         final boolean posted = client.connection()
-            .write(client.peerMemory(), GOODBYE_OFFSET, client.memory(), 0, Long.BYTES, CompletionFlag.ALWAYS, GOODBYE_ID);
+            .write(client.peerMemory(), GOODBYE_OFFSET, client.memory(), 0, Long.BYTES, true, GOODBYE_ID);
         final WorkCompletions records = WorkCompletions.allocate(1);
         final WorkCompletion completion = new WorkCompletion();
         final long startNs = System.nanoTime();
@@ -139,7 +137,7 @@ public final class RemoteLink implements Link {
         }
     }
 
-    private <T extends NativeResource> T opened(final T resource) {
+    private <T extends RcResource> T opened(final T resource) {
         opened.push(resource);
         return resource;
     }

@@ -1,13 +1,14 @@
 package io.ringpoll.bench.link;
 
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.os.Errno;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ public final class RemoteServer {
     private static final int ACCEPT_TIMEOUT_MS = 50;
     private static final long FIRST_CLIENT_NS = TimeUnit.SECONDS.toNanos(60);
 
+    private final RdmaApi api;
     private final String host;
     private final int port;
     private final PrintWriter progress;
@@ -32,11 +34,13 @@ public final class RemoteServer {
     /**
      * Prepares a server.
      *
+     * @param api      the binding that makes the connections
      * @param host     address of the device
      * @param port     port of the listener
      * @param progress receives a line for the start and the end, and for each client
      */
-    public RemoteServer(final String host, final int port, final PrintWriter progress) {
+    public RemoteServer(final RdmaApi api, final String host, final int port, final PrintWriter progress) {
+        this.api = api;
         this.host = host;
         this.port = port;
         this.progress = progress;
@@ -53,11 +57,11 @@ public final class RemoteServer {
      * @throws TimeoutException      if the poller does not release a queue
      */
     public boolean run(final HotThreads threads, final boolean runToCompletion) throws TimeoutException {
-        try (Peer peer = Peer.ofLocal(host);
-            Endpoint endpoint = listen(peer);
-            ConnectionConfig config = RemoteLink.config();
+        final RcConfig config = RemoteLink.config();
+        try (RcPeer peer = api.ofLocal(host);
+            RcListener listener = listen(peer);
             Pipeline pipeline = pipeline(threads, runToCompletion).start()) {
-            say("the server listens on " + host + ", port " + endpoint.port());
+            say("the server listens on " + host + ", port " + listener.port());
             final long startNs = System.nanoTime();
             try {
                 while (served == 0 || !clients.isEmpty()) {
@@ -65,7 +69,7 @@ public final class RemoteServer {
                         throw new IllegalStateException(
                             "no client connected within " + TimeUnit.NANOSECONDS.toSeconds(FIRST_CLIENT_NS) + " s");
                     }
-                    endpoint.nextRequest(config, ACCEPT_TIMEOUT_MS).ifPresent(request -> accept(peer, request, pipeline));
+                    listener.nextRequest(config, ACCEPT_TIMEOUT_MS).ifPresent(request -> accept(peer, request, pipeline));
                     releaseClients(pipeline);
                     HotThreads.requireSound(pipeline);
                 }
@@ -86,10 +90,10 @@ public final class RemoteServer {
             threads.pipeline(ServedClient::handle, List.of());
     }
 
-    private Endpoint listen(final Peer peer) {
+    private RcListener listen(final RcPeer peer) {
         try {
-            return peer.listen(host, Integer.toString(port));
-        } catch (final RpmaException failure) {
+            return peer.listen(host, port);
+        } catch (final RdmaException failure) {
             if (failure.errno() == Errno.EADDRINUSE) {
                 throw new IllegalStateException("port " + port + " of " + host + " is in use: choose another with --address " +
                     host + ":PORT", failure);
@@ -98,7 +102,7 @@ public final class RemoteServer {
         }
     }
 
-    private void accept(final Peer peer, final ConnectionRequest request, final Pipeline pipeline) {
+    private void accept(final RcPeer peer, final RcRequest request, final Pipeline pipeline) {
         try (request) {
             final ServedClient client = ServedClient.accept(peer, request, served + 1, pipeline);
             if (client == null) {
@@ -107,7 +111,7 @@ public final class RemoteServer {
             }
             served++;
             clients.add(client);
-        } catch (final IllegalArgumentException | RpmaException failure) {
+        } catch (final IllegalArgumentException | RdmaException failure) {
             refused = true;
             say("a client was refused: " + failure.getMessage());
         }

@@ -2,18 +2,18 @@ package io.ringpoll.bench.link;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcResource;
 import io.ringpoll.os.Errno;
 import io.ringpoll.pipeline.Pipeline;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -52,14 +52,14 @@ final class ServedClient {
      * @return null if the client has gone meanwhile
      * @throws IllegalArgumentException if the request is not that of a client
      */
-    static ServedClient accept(final Peer peer, final ConnectionRequest request, final int number, final Pipeline pipeline) {
+    static ServedClient accept(final RcPeer peer, final RcRequest request, final int number, final Pipeline pipeline) {
         final Greeting greeting = Greeting.decode(request.privateData());
-        LocalMemoryRegion memory = null;
-        RemoteMemoryRegion clientMemory = null;
-        Connection connection = null;
+        RcMemory memory = null;
+        RcRemoteMemory clientMemory = null;
+        RcConnection connection = null;
         boolean accepted = false;
         try {
-            clientMemory = RemoteMemoryRegion.ofDescriptor(greeting.descriptor());
+            clientMemory = peer.remote(greeting.descriptor());
             memory = peer.allocate(RemoteLink.SERVER_BYTES, LinkEnd.usages());
             for (int i = 0; i < RemoteLink.SERVER_RECEIVES; i++) {
                 request.receive(memory, 0, LinkEnd.MEMORY_BYTES, 0);
@@ -82,10 +82,10 @@ final class ServedClient {
         }
     }
 
-    private static Connection connect(final ConnectionRequest request, final Greeting answer) {
+    private static RcConnection connect(final RcRequest request, final Greeting answer) {
         try {
             return request.connect(answer.encode());
-        } catch (final RpmaException refused) {
+        } catch (final RdmaException refused) {
             if (refused.errno() == Errno.EINVAL) {
                 // The connection manager's answer to the acceptance of a client that is no longer there.
                 return null;
@@ -120,8 +120,8 @@ final class ServedClient {
 
     /** Reads an event of the connection, and reports the first one. */
     void look(final Consumer<String> progress) {
-        final Optional<ConnectionEvent> event = end.connection().nextEvent(0);
-        if (!established && event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
+        final Optional<RcEvent> event = end.connection().nextEvent(0);
+        if (!established && event.equals(Optional.of(RcEvent.ESTABLISHED))) {
             established = true;
             progress.accept(this + " has connected");
         } else {
@@ -156,7 +156,7 @@ final class ServedClient {
         return "client " + number;
     }
 
-    private static void close(final NativeResource resource) {
+    private static void close(final RcResource resource) {
         if (resource != null) {
             resource.close();
         }

@@ -7,7 +7,7 @@ import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class PostBenchmark {
     private static final int OPERATIONS = 20_000;
     private static final String ADDRESS = "127.0.0.1";
-    private static final String PORT = "7492";
+    private static final int PORT = 7492;
     private static final String C_PORT = "7493";
 
     /** Whether posts are counted, and refused before the completion queue could overrun. */
@@ -71,9 +71,9 @@ public class PostBenchmark {
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
         record = WorkCompletions.allocate(1);
-        pair = new LinkedPair(ADDRESS, PORT);
+        pair = new LinkedPair(RdmaApi.RPMA, ADDRESS, PORT);
         link = CLink.open(ADDRESS, C_PORT);
-        queue = pair.client().connection().completionQueue();
+        queue = (RpmaCompletionQueue) pair.client().connection().completionQueue();
         if (posts == Posts.UNCOUNTED) {
             queue.withoutBudget();
         }
@@ -122,7 +122,7 @@ public class PostBenchmark {
     private boolean post() {
         final LinkEnd end = pair.client();
         return operation == Traffic.Operation.READ ?
-            end.connection().read(end.memory(), 0, end.peerMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0) :
-            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0);
+            end.connection().read(end.memory(), 0, end.peerMemory(), 0, sizeBytes, true, 0) :
+            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, true, 0);
     }
 }

@@ -1,12 +1,12 @@
 package io.ringpoll.bench.micro;
 
 import io.ringpoll.bench.link.LinkedPair;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.RpmaCompletionQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(value = ForkOptions.FORKS, jvmArgsAppend = {ForkOptions.HEAP, ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class WakeUpBenchmark {
     private static final String ADDRESS = "127.0.0.1";
-    private static final String PORT = "7494";
+    private static final int PORT = 7494;
     private static final int SIZE_BYTES = 64;
 
     /** The wait of the polling thread. {@link WaitMode#BLOCK} needs a poller of the library: see {@code ./ringpoll idle}. */
@@ -65,8 +65,8 @@ public class WakeUpBenchmark {
     @Setup
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
-        pair = new LinkedPair(ADDRESS, PORT);
-        final RpmaCompletionQueue queue = pair.client().connection().completionQueue();
+        pair = new LinkedPair(RdmaApi.RPMA, ADDRESS, PORT);
+        final CompletionQueue queue = pair.client().connection().completionQueue();
         final WorkCompletions record = WorkCompletions.allocate(1);
         final IdleStrategy strategy = wait.newIdleStrategy();
         poller = new Thread(() -> poll(queue, record, strategy), "bench-poller");
@@ -108,7 +108,7 @@ public class WakeUpBenchmark {
     public long postToPolled() {
         final long before = polled;
         if (!pair.client().connection().write(
-            pair.client().peerMemory(), 0, pair.client().memory(), 0, SIZE_BYTES, CompletionFlag.ALWAYS, before)) {
+            pair.client().peerMemory(), 0, pair.client().memory(), 0, SIZE_BYTES, true, before)) {
             throw new IllegalStateException("the send queue is full with nothing in flight");
         }
         long now = polled;
@@ -119,7 +119,7 @@ public class WakeUpBenchmark {
         return now;
     }
 
-    private void poll(final RpmaCompletionQueue queue, final WorkCompletions record, final IdleStrategy strategy) {
+    private void poll(final CompletionQueue queue, final WorkCompletions record, final IdleStrategy strategy) {
         long count = 0;
         while (!stopped) {
             final int got = queue.poll(record, 0, 1);

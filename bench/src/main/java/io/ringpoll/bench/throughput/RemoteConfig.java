@@ -2,10 +2,12 @@ package io.ringpoll.bench.throughput;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.internal.rc.RdmaApi;
 
 /**
  * The settings of a measurement to a server in another process.
  *
+ * @param api             the binding that makes the connection
  * @param operation       posted operation
  * @param sizeBytes       length of a message
  * @param depth           operations in flight
@@ -16,6 +18,6 @@ import io.ringpoll.bench.link.HotThreads;
  * @param threads         the hot threads
  * @param runToCompletion whether the poller handles and posts, instead of a handler on another thread
  */
-public record RemoteConfig(Traffic.Operation operation, int sizeBytes, int depth, int rounds, int warmUp, long leadInMs,
-    long windowMs, HotThreads threads, boolean runToCompletion) {
+public record RemoteConfig(RdmaApi api, Traffic.Operation operation, int sizeBytes, int depth, int rounds, int warmUp,
+    long leadInMs, long windowMs, HotThreads threads, boolean runToCompletion) {
 }

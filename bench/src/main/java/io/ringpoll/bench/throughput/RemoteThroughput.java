@@ -50,7 +50,7 @@ public final class RemoteThroughput {
      * @throws TimeoutException      if operations do not complete
      */
     public void run(final String host, final int port) throws TimeoutException {
-        try (RemoteLink link = RemoteLink.connect(host, port, Purpose.CONSUME)) {
+        try (RemoteLink link = RemoteLink.connect(config.api(), host, port, Purpose.CONSUME)) {
             final SaturatingHandler handler =
                 new SaturatingHandler(link.client(), config.operation(), config.sizeBytes(), config.depth());
             // Before the threads start: from then on the handler thread posts.
@@ -135,9 +135,9 @@ public final class RemoteThroughput {
     }
 
     private String name() {
-        return "throughput/" + Device.current().kind().name().toLowerCase(Locale.ROOT) + "/to-server/" +
-            config.operation().name().toLowerCase(Locale.ROOT) + "/" + config.sizeBytes() + "-bytes/" + config.depth() +
-            "-in-flight";
+        return "throughput/" + Device.current().kind().name().toLowerCase(Locale.ROOT) + config.api().pathSuffix() +
+            "/to-server/" + config.operation().name().toLowerCase(Locale.ROOT) + "/" + config.sizeBytes() + "-bytes/" +
+            config.depth() + "-in-flight";
     }
 
     private double megabytes(final double rate) {

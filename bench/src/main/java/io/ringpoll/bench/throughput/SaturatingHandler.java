@@ -6,7 +6,6 @@ import io.ringpoll.bench.link.RemoteLink;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.pipeline.CompletionHandler;
-import io.ringpoll.rpma.CompletionFlag;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -106,7 +105,7 @@ final class SaturatingHandler implements CompletionHandler {
 
     private boolean post() {
         return operation == Traffic.Operation.WRITE ?
-            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0) :
+            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, true, 0) :
             end.postMessage(operation, sizeBytes);
     }
 }

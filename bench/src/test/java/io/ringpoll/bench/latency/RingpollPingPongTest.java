@@ -11,6 +11,7 @@ import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +45,7 @@ class RingpollPingPongTest {
             new HotThreads(1, 1024, 32, WaitMode.YIELD, HotCpus.unpinned(), HotCpus.ANY);
         final Turn turn = new Turn(0, 0, TimeUnit.MINUTES.toNanos(10), Long.MAX_VALUE);
         try (FaultInjection injection = FaultInjection.apply(FaultPlan.parse("delay:10s@500"));
-            RingpollPingPong contestant = new RingpollPingPong(new LinkedPair(TestDevice.address(), "7493"),
+            RingpollPingPong contestant = new RingpollPingPong(new LinkedPair(RdmaApi.RPMA, TestDevice.address(), 7493),
                 Traffic.Operation.SEND, 64, threads, runToCompletion, TimeUnit.SECONDS.toNanos(2))) {
             final TimeoutException stalled = assertThrows(TimeoutException.class, () -> contestant.run(turn));
             assertTrue(stalled.getMessage().contains("nothing has completed for 2 s"), stalled::getMessage);

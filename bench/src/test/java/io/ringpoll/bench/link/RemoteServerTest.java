@@ -6,18 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -25,10 +26,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RemoteServerTest {
@@ -37,19 +38,21 @@ class RemoteServerTest {
     private static final int MESSAGE_BYTES = 64;
     private static final long STEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
-    private final String port = ConnectedPair.anyPort();
+    private final int port = Integer.parseInt(ConnectedPair.anyPort());
     private final StringWriter progress = new StringWriter();
 
-    @Test
-    void shouldServeTheOthersWhenAClientDisappearsWhileItConnects() {
-        final CompletableFuture<Boolean> server = CompletableFuture.supplyAsync(() -> serve(false));
-        try (RemoteLink steady = connect(server)) {
-            try (Peer peer = Peer.ofRemote(TestDevice.address()); ConnectionConfig config = RemoteLink.config();
-                LocalMemoryRegion memory = peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages())) {
+    @ParameterizedTest
+    @EnumSource
+    void shouldServeTheOthersWhenAClientDisappearsWhileItConnects(final RdmaApi api) {
+        final CompletableFuture<Boolean> server = CompletableFuture.supplyAsync(() -> serve(api, false));
+        try (RemoteLink steady = connect(api, server)) {
+            final RcConfig config = RemoteLink.config();
+            try (RcPeer peer = api.ofRemote(TestDevice.address());
+                RcMemory memory = peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages())) {
                 final byte[] greeting = new Greeting(Purpose.CONSUME, memory.descriptor()).encode();
                 for (int client = 1; client <= CLIENTS; client++) {
                     // Ever later: before the acceptance, between it and the client's answer, and after it.
-                    try (Connection connection = peer.request(TestDevice.address(), port, config).connect(greeting)) {
+                    try (RcConnection connection = peer.request(TestDevice.address(), port, config).connect(greeting)) {
                         LockSupport.parkNanos(client * STEP_NS);
                         if (client % 3 == 0) {
                             connection.nextEvent(ConnectedPair.TIMEOUT_MS);
@@ -65,19 +68,20 @@ class RemoteServerTest {
 
     /** The client asks for an answer that is longer than its memory. */
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldReportTheFailureOfItsPipelineAndDisconnectItsClients(final boolean runToCompletion) {
-        final CompletableFuture<Boolean> server = CompletableFuture.supplyAsync(() -> serve(runToCompletion));
-        try (RemoteLink steady = connect(server); Peer peer = Peer.ofRemote(TestDevice.address());
-            ConnectionConfig config = RemoteLink.config();
-            LocalMemoryRegion memory = peer.allocate(MESSAGE_BYTES, LinkEnd.usages());
-            LocalMemoryRegion tooShort = peer.allocate(MESSAGE_BYTES / 2, LinkEnd.usages());
-            Connection connection = peer.request(TestDevice.address(), port, config)
+    @CsvSource({"rpma, false", "rpma, true", "verbs, false", "verbs, true"})
+    void shouldReportTheFailureOfItsPipelineAndDisconnectItsClients(final String word, final boolean runToCompletion) {
+        final RdmaApi api = RdmaApi.valueOf(word.toUpperCase(Locale.ROOT));
+        final RcConfig config = RemoteLink.config();
+        final CompletableFuture<Boolean> server = CompletableFuture.supplyAsync(() -> serve(api, runToCompletion));
+        try (RemoteLink steady = connect(api, server); RcPeer peer = api.ofRemote(TestDevice.address());
+            RcMemory memory = peer.allocate(MESSAGE_BYTES, LinkEnd.usages());
+            RcMemory tooShort = peer.allocate(MESSAGE_BYTES / 2, LinkEnd.usages());
+            RcConnection connection = peer.request(TestDevice.address(), port, config)
                 .connect(new Greeting(Purpose.ANSWER, tooShort.descriptor()).encode())) {
-            assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
-            try (RemoteMemoryRegion target =
-                RemoteMemoryRegion.ofDescriptor(Greeting.decode(connection.privateData()).descriptor())) {
-                assertTrue(connection.writeWithImmediate(target, 0, memory, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, 0, 0));
+            assertEquals(Optional.of(RcEvent.ESTABLISHED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
+            try (RcRemoteMemory target =
+                peer.remote(Greeting.decode(connection.privateData()).descriptor())) {
+                assertTrue(connection.writeWithImmediate(target, 0, memory, 0, MESSAGE_BYTES, true, 0, 0));
             }
             final Throwable failure = assertThrows(ExecutionException.class, () -> server.get(60, TimeUnit.SECONDS)).getCause();
             assertInstanceOf(IllegalStateException.class, failure);
@@ -87,9 +91,9 @@ class RemoteServerTest {
         }
     }
 
-    private boolean serve(final boolean runToCompletion) {
+    private boolean serve(final RdmaApi api, final boolean runToCompletion) {
         try {
-            return new RemoteServer(TestDevice.address(), Integer.parseInt(port), new PrintWriter(progress))
+            return new RemoteServer(api, TestDevice.address(), port, new PrintWriter(progress))
                 .run(THREADS, runToCompletion);
         } catch (final TimeoutException e) {
             throw new CompletionException(e);
@@ -97,10 +101,10 @@ class RemoteServerTest {
     }
 
     /** Connects as soon as the server listens. */
-    private RemoteLink connect(final CompletableFuture<Boolean> server) {
+    private RemoteLink connect(final RdmaApi api, final CompletableFuture<Boolean> server) {
         for (;;) {
             try {
-                return RemoteLink.connect(TestDevice.address(), Integer.parseInt(port), Purpose.CONSUME);
+                return RemoteLink.connect(api, TestDevice.address(), port, Purpose.CONSUME);
             } catch (final IllegalStateException notYet) {
                 if (server.isDone()) {
                     throw notYet;

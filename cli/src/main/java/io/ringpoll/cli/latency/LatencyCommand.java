@@ -9,9 +9,11 @@ import io.ringpoll.bench.latency.LatencyMeasurement;
 import io.ringpoll.bench.link.RemoteServer;
 import io.ringpoll.bench.measure.MachineReport;
 import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.cli.options.ApiOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.cli.options.OutputPath;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
@@ -45,6 +47,9 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
 
     @Mixin
     private LatencyOptions options;
+
+    @Mixin
+    private ApiOption api;
 
     @Option(names = "--handlers", paramLabel = "N", defaultValue = "1",
         description = "Handlers that share the three paths, at a rate: 1 to 3 (${DEFAULT-VALUE}).")
@@ -108,11 +113,11 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             final String host = options.address().host(progress);
             final int port = options.address().port();
             switch (options.role().side()) {
-                case BOTH -> measurement.run(host, port);
-                case CLIENT -> measurement.runToServer(host, port);
+                case BOTH -> measurement.run(api.api(), host, port);
+                case CLIENT -> measurement.runToServer(api.api(), host, port);
                 case SERVER -> {
-                    return new RemoteServer(host, port, progress).run(config.threads(), config.runToCompletion()) ?
-                        ExitCode.OK : ExitCode.SOFTWARE;
+                    return new RemoteServer(api.api(), host, port, progress)
+                        .run(config.threads(), config.runToCompletion()) ? ExitCode.OK : ExitCode.SOFTWARE;
                 }
             }
         }
@@ -139,6 +144,8 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         checkRole();
         options.check();
         final boolean synthetic = options.over() == LatencyConfig.Over.SYNTHETIC;
+        require(!synthetic || api.api() == RdmaApi.RPMA,
+            "--api verbs needs --over loopback or rdma: the synthetic queue has no connection");
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
         require(handlers == 1 || synthetic, "over a device there is one handler, not " + handlers);
         require(Integer.bitCount(ringSize) == 1 && ringSize >= 2 && ringSize <= 1 << 24,

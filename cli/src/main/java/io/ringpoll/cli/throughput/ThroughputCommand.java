@@ -15,11 +15,13 @@ import io.ringpoll.bench.throughput.RemoteThroughput;
 import io.ringpoll.bench.throughput.ThroughputConfig;
 import io.ringpoll.bench.throughput.ThroughputMeasurement;
 import io.ringpoll.bench.throughput.ThroughputReport;
+import io.ringpoll.cli.options.ApiOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.cli.options.RoleOption;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
@@ -110,6 +112,9 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     @Mixin
     private RemoteOptions remote;
 
+    @Mixin
+    private ApiOption api;
+
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
@@ -168,9 +173,10 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final String host = remote.address().host(progress);
         final int port = remote.address().port();
         if (remote.role().side() == RoleOption.Side.SERVER) {
-            return new RemoteServer(host, port, progress).run(threads, runToCompletion) ? ExitCode.OK : ExitCode.SOFTWARE;
+            return new RemoteServer(api.api(), host, port, progress).run(threads, runToCompletion) ?
+                ExitCode.OK : ExitCode.SOFTWARE;
         }
-        final RemoteThroughput measurement = new RemoteThroughput(new RemoteConfig(remote.operation(), remote.size(),
+        final RemoteThroughput measurement = new RemoteThroughput(new RemoteConfig(api.api(), remote.operation(), remote.size(),
             remote.depth(), rounds, warmUp, leadInMs, windowMs, threads, runToCompletion), verbose ? progress : null);
         measurement.run(host, port);
         if (json) {
@@ -207,6 +213,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         require(remote.role().isBoth() ||
             Stream.of("--handlers", "--in-batches", "--regime", "--against", "--seed").noneMatch(given::hasMatchedOption),
             "with --role there is one handler and no baseline: no --handlers, --in-batches, --regime, --against or --seed");
+        require(!remote.role().isBoth() || api.api() == RdmaApi.RPMA,
+            "--api verbs needs --role: the synthetic queue has no connection");
         remote.role().requireOfClient("--rounds", "--warm-up", "--window", "--lead-in", "--json", "--verbose");
     }
 

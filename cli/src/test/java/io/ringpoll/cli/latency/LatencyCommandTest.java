@@ -93,6 +93,24 @@ class LatencyCommandTest {
     }
 
     @Test
+    void shouldMeasureOverVerbs() throws IOException {
+        for (final String operation : List.of("send", "write", "read")) {
+            final JsonNode root = json("--over loopback --api verbs --warm-up 0 --lead-in 20 --against c --size 256 "
+                + "--iterations 100 --operation " + operation);
+            final JsonNode measurement = root.path("latencies").path(0);
+            assertEquals("latency/loopback/verbs/" + operation + "-ping-pong/256-bytes", measurement.path("name").asText());
+            assertEquals(100, measurement.path("runs").path(0).path("count").asInt());
+        }
+    }
+
+    @Test
+    void shouldRefuseVerbsForTheSyntheticQueue() {
+        assertEquals(2, run("--api verbs --over synthetic"));
+        assertEquals("ringpoll latency: --api verbs needs --over loopback or rdma: the synthetic queue has no connection",
+            calls.err().strip());
+    }
+
+    @Test
     void shouldPostAtARateOverTheLoopbackDevice() throws IOException {
         for (final String operation : List.of("write", "read", "send")) {
             final JsonNode root = json(

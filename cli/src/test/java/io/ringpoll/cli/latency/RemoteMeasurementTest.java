@@ -46,11 +46,13 @@ class RemoteMeasurementTest {
         "latency, '--warm-up 0 --iterations 20 --operation read --run-to-completion', 'ringpoll-run-to-completion +20 '",
         "latency, '--warm-up 0 --iterations 50 --mode rate --rate 100', 'ringpoll '",
         "throughput, '--warm-up 0 --rounds 3 --window 200 --operation send --depth 64', '.*; median of 3 rounds'",
-        "throughput, '--warm-up 0 --rounds 3 --window 200 --operation read --run-to-completion', '.*; median of 3 rounds'"
+        "throughput, '--warm-up 0 --rounds 3 --window 200 --operation read --run-to-completion', '.*; median of 3 rounds'",
+        "latency, '--warm-up 0 --iterations 20 --operation write --api verbs', 'ringpoll +20 '",
+        "throughput, '--warm-up 0 --rounds 3 --window 200 --operation send --api verbs', '.*/verbs/.*; median of 3 rounds'"
     })
     void shouldMeasureToAServerInAnotherProcess(final String command, final String options, final String result)
         throws Exception {
-        final Process server = startServer(command);
+        final Process server = startServer(command, options.contains("--api verbs") ? "verbs" : "rpma");
         final Process client = start("client", command, "client", options.split(" "));
         processes.assertEnds(client, "client");
         processes.awaitLine("client", result);
@@ -61,7 +63,7 @@ class RemoteMeasurementTest {
 
     @Test
     void shouldServeASecondClientWhileTheFirstMeasures() throws Exception {
-        final Process server = startServer("latency");
+        final Process server = startServer("latency", "rpma");
         final Process client = start("client", "latency", "client", "--duration", "1000");
         processes.awaitLine("server", "client 1 has connected");
         final Process second = start("second", "throughput", "client", "--rounds", "1", "--warm-up", "0", "--operation", "send");
@@ -77,7 +79,7 @@ class RemoteMeasurementTest {
         "throughput --rounds 10000"})
     void shouldEndTheClientInOneLineWhenItsServerIsKilled(final String measurement) throws Exception {
         final List<String> words = List.of(measurement.split(" "));
-        final Process server = startServer(words.getFirst());
+        final Process server = startServer(words.getFirst(), "rpma");
         final Process client =
             start("client", words.getFirst(), "client", words.subList(1, words.size()).toArray(String[]::new));
         processes.awaitLine("server", "client 1 has connected");
@@ -87,8 +89,8 @@ class RemoteMeasurementTest {
             ": (the server at 127.0.0.1, port \\d+ has gone|an operation failed: the connection to the server .* is broken)$");
     }
 
-    private Process startServer(final String command) throws IOException, InterruptedException {
-        final Process server = start("server", command, "server");
+    private Process startServer(final String command, final String api) throws IOException, InterruptedException {
+        final Process server = start("server", command, "server", "--api", api);
         processes.awaitLine("server", "the server listens on 127.0.0.1, port ");
         return server;
     }

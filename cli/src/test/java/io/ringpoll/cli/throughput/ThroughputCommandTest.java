@@ -72,6 +72,7 @@ class ThroughputCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--handlers 4 | not from 1 to 3",
+        "--api verbs | --api verbs needs --role: the synthetic queue has no connection",
         "--rounds 0 | --rounds 0",
         "--window 0 | --window",
         "--ring-size 100 | not a power of two",
