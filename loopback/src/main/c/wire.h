@@ -258,7 +258,7 @@ static inline void lb_wire_set_limit(struct lb_wire_producer *producer)
 
 /*
  * The consumer has said, by something that it has sent, that it is at this position. Ignored if that cannot be: then it is older
- * than what is known.
+ * than what is known. A consumer that lies loses what it has not read; this end finds that out at its next look at the ring.
  */
 static inline void lb_wire_note(struct lb_wire_producer *producer, uint64_t consumed)
 {

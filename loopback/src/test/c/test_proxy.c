@@ -638,7 +638,8 @@ static void should_stay_awake_while_several_connections_are_polled(void)
         for (int i = 0; i < 2; i++)
             sleeps += sleeps_while_polled(&others[i], &polled[i]);
     }
-    CHECK(sleeps < 10); /* a thread that loses its processor may be late; it was thousands */
+    /* Each time that the thread loses its processor, for some milliseconds, it may be late; it was thousands. */
+    CHECK(sleeps < 100);
     for (int i = 0; i < 2; i++)
         close_other(&others[i]);
 }
@@ -908,7 +909,7 @@ static void should_let_few_messages_of_bursts_wait_for_room(void)
     close_other(&other);
 }
 
-/* Whatever it says: its requests are overwritten only when the ring says that they were consumed. */
+/* A position that a later one makes possible is believed then: requests that are overwritten are lost to who has lied. */
 static void should_ignore_what_the_other_end_cannot_have_consumed(void)
 {
     static const uint64_t wrong[] = {UINT64_MAX, UINT64_MAX / 2, 7, LB_WIRE_RING, 1u << 20};
