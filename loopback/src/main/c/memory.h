@@ -49,7 +49,7 @@ static inline char *lb_region_find_local(struct lb_region **found, uint32_t lkey
 {
     const struct lb_region *region = *found;
 
-    if (__builtin_expect(atomic_load_explicit(&region->key, memory_order_acquire) != lkey || region->pd != pd, 0))
+    if (__builtin_expect(atomic_load_explicit(&region->key, memory_order_acquire) != lkey || lkey == 0 || region->pd != pd, 0))
         return lb_region_look_up(found, lkey, pd, address, length, access);
     const uint64_t offset = address - region->start;
     if (access & ~region->access || offset > region->length || length > region->length - offset)

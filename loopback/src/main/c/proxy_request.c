@@ -211,6 +211,7 @@ static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct 
     describe(&record, proxy, qp, &lb_send_slot(qp, qp->sent)->wr, false);
     record.flags |= lb_proxy_await(proxy, qp, &lb_send_slot(qp, qp->sent)->wr);
     record.opcode = LB_WR_REFUSED;
+    record.taken = atomic_load_explicit(&proxy->requests_in.consumed, memory_order_acquire);
     record.imm_data = failure->status;
     lb_wire_publish(&proxy->requests_out, &record, 0);
     qp->sent++;
@@ -357,13 +358,15 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
 {
     /* Read before the responses: those to the requests before this number are there. */
     const uint32_t acknowledged = atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire);
+    const uint32_t turn = atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE ? LB_PROXY_TURN :
+        LB_WIRE_RING;
     struct lb_wire_record response;
     const char *payload;
     uint32_t present;
     uint32_t taken = 0;
 
     /* What was there when the caller looked, and no more: the other process could go on for ever. */
-    while (taken < LB_PROXY_TURN && (payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
+    while (taken < turn && (payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
         if (qp->remote == &proxy->qp && !respond(qp, &response, (char *)(uintptr_t)payload, present,
                 &proxy->responses_in.stream, aftermath)) {
             proxy->responses_in.broken = true;
@@ -372,7 +375,7 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
         lb_wire_consume(&proxy->responses_in, response.size);
         taken += lb_wire_record_size(present);
     }
-    if (taken < LB_PROXY_TURN) {
+    if (taken < turn) {
         if (qp->remote == &proxy->qp && qp->sq_epoch == proxy->epoch && !complete_before(qp, acknowledged, aftermath))
             proxy->responses_in.broken = true;
         /* Behind the completions: another thread may take the message that replies to these requests as soon as it sees this. */
@@ -551,6 +554,7 @@ bool lb_proxy_next(struct lb_qp *qp)
      */
     if (payload != NULL && lb_proxy_is_responded(proxy) && !proxy->responses_in.broken && qp->peer != NULL) {
         atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
+        lb_watch_tick();
         return false;
     }
     if (payload != NULL && is_valid(request, present) && is_next_part(proxy)) {

@@ -980,11 +980,149 @@ static void should_send_a_fenced_request_behind_the_bytes_of_a_read(void)
     close_other(&other);
 }
 
+static char long_memory[1024 * 1024];
+
+/* More than a turn of those that poll: nobody comes back for the rest. */
+static void should_take_all_of_a_long_response_while_it_sleeps(void)
+{
+    enum { PARTS = 16 };
+    struct other other;
+    struct ibv_send_wr *bad;
+
+    open_other(&other);
+    struct ibv_mr *mr = ibv_reg_mr(other.pair.pd, long_memory, sizeof(long_memory), IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_sge sge = {.addr = (uintptr_t)long_memory, .length = PARTS * LB_WIRE_CHUNK, .lkey = mr->lkey};
+    struct ibv_send_wr wr = {.wr_id = 7, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ,
+        .send_flags = IBV_SEND_SIGNALED};
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+    CHECK_EQ(ibv_post_send(other.pair.qp[0], &wr, &bad), 0);
+    const struct lb_wire_record *first = request_at(&other, 0);
+    atomic_store(&other.to_us->asleep, LB_WIRE_RUNG); /* for the first part */
+    for (uint32_t i = 0; i < PARTS; i++)
+        put(&other.to_us->responses, &other.responses_at, &(struct lb_wire_record){
+            .size = lb_wire_record_size(LB_WIRE_CHUNK), .kind = LB_WIRE_RESPONSE, .flags = i < PARTS - 1 ? LB_WIRE_MORE : 0,
+            .length = LB_WIRE_CHUNK, .number = first->number, .offset = i * LB_WIRE_CHUNK});
+    lb_proxy_answer(other.proxy);
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->responses.consumed), PARTS * lb_wire_record_size(LB_WIRE_CHUNK));
+    CHECK(readable(other.pair.channel->fd, 3000));
+    CHECK_EQ(ibv_dereg_mr(mr), 0);
+    close_other(&other);
+}
+
+/* The region of the last message is tried first, and has the key 0 when it is no more. */
+static void should_refuse_the_key_0_of_memory_that_was_deregistered(void)
+{
+    struct other other;
+    struct ibv_send_wr *bad;
+
+    open_other(&other);
+    struct ibv_mr *mr = ibv_reg_mr(other.pair.pd, long_memory, sizeof(long_memory), IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_sge sge = {.addr = (uintptr_t)long_memory, .length = LENGTH, .lkey = mr->lkey};
+    struct ibv_send_wr wr = {.wr_id = 7, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+        .send_flags = IBV_SEND_SIGNALED};
+    CHECK_EQ(ibv_post_send(other.pair.qp[0], &wr, &bad), 0);
+    atomic_store(&other.to_us->acknowledged, 1);
+    check_next(&other, 7, IBV_WC_SUCCESS);
+    CHECK_EQ(ibv_dereg_mr(mr), 0);
+    sge.lkey = 0;
+    CHECK_EQ(ibv_post_send(other.pair.qp[0], &wr, &bad), 0);
+    atomic_store(&other.to_us->acknowledged, 2);
+    check_next(&other, 7, IBV_WC_LOC_PROT_ERR);
+    close_other(&other);
+}
+
+/* Its execution waits for the completion of what it may reply to, of which the other end does not ring. */
+static void should_execute_a_request_behind_an_acknowledgement_that_does_not_ring(void)
+{
+    enum { MANY = 4000 };
+    struct other other;
+
+    CHECK_EQ(lb_watch_start(), 0);
+    open_other(&other);
+    verbs_recv(&other.pair, 0, 5, 0, LENGTH);
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+    verbs_send(&other.pair, 0, 0, IBV_WR_RDMA_WRITE, LENGTH, 0);
+    verbs_send(&other.pair, 0, 1, IBV_WR_SEND, LENGTH, IBV_SEND_SIGNALED); /* waits for a receive there */
+    CHECK_EQ(request_at(&other, 0)->flags & LB_WIRE_AWAITED, 0);
+    for (uint64_t i = 0; i <= MANY; i++)
+        put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
+            .size = sizeof(struct lb_wire_record), .kind = LB_WIRE_REQUEST,
+            .opcode = i < MANY ? IBV_WR_RDMA_WRITE : IBV_WR_SEND, .number = i, .rnr_retry = 7});
+    atomic_store(&other.to_us->asleep, LB_WIRE_RUNG);
+    lb_proxy_answer(other.proxy);
+    atomic_store(&other.to_us->acknowledged, 1); /* the write, while our requests are executed: nobody is rung */
+    CHECK(readable(other.pair.channel->fd, 10000));
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), MANY + 1);
+    atomic_store(&other.to_us->acknowledged, 2);
+    close_other(&other);
+}
+
+/* The place of the position is that of an atomic's operand. */
+static void should_say_how_far_it_has_read_with_a_refused_atomic(void)
+{
+    const struct ringpoll_loopback_fault rule = {.kind = RINGPOLL_LOOPBACK_FAULT_STATUS, .code = IBV_WC_REM_ACCESS_ERR,
+        .at = 1, .object = 1};
+    struct other other;
+    struct ibv_send_wr *bad;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &rule, 1), 0);
+    open_other(&other);
+    struct ibv_sge sge = {.addr = (uintptr_t)other.pair.buffer[0], .length = 8, .lkey = other.pair.mr[0]->lkey};
+    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+        .send_flags = IBV_SEND_SIGNALED, .wr.atomic.swap = 128};
+    CHECK_EQ(ibv_post_send(other.pair.qp[0], &wr, &bad), 0);
+    CHECK(request_at(&other, 0) != NULL);
+    CHECK_EQ(request_at(&other, 0)->opcode, 127); /* LB_WR_REFUSED */
+    CHECK_EQ(request_at(&other, 0)->taken, 0);
+    close_other(&other);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+}
+
+static void should_complete_long_reads_by_events(void)
+{
+    enum { READS = 200 };
+    static char to[sizeof(long_memory)];
+    struct pair pair;
+    struct rpma_mr_local *source, *target;
+    struct rpma_mr_remote *remote;
+    char descriptor[64];
+    size_t size;
+    int fd;
+
+    pair_open(&pair, NULL);
+    CHECK_EQ(rpma_mr_reg(pair.server.peer, long_memory, sizeof(long_memory), RPMA_MR_USAGE_READ_SRC, &source), 0);
+    CHECK_EQ(rpma_mr_reg(pair.client.peer, to, sizeof(to), RPMA_MR_USAGE_READ_DST, &target), 0);
+    CHECK_EQ(rpma_mr_get_descriptor_size(source, &size), 0);
+    CHECK_EQ(rpma_mr_get_descriptor(source, descriptor), 0);
+    CHECK_EQ(rpma_mr_remote_from_descriptor(descriptor, size, &remote), 0);
+    CHECK_EQ(rpma_cq_get_fd(pair.client.cq, &fd), 0);
+    for (int i = 0; i < READS; i++) {
+        struct ibv_wc wc;
+
+        CHECK_EQ(rpma_read(pair.client.conn, target, 0, remote, 0, sizeof(to), RPMA_F_COMPLETION_ALWAYS, WR_ID(i)), 0);
+        CHECK(readable(fd, 10000));
+        CHECK_EQ(rpma_cq_wait(pair.client.cq), 0);
+        CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 1, &wc, NULL), 0);
+        CHECK_EQ(wc.wr_id, i);
+    }
+    CHECK_EQ(rpma_mr_remote_delete(&remote), 0);
+    CHECK_EQ(rpma_mr_dereg(&source), 0);
+    CHECK_EQ(rpma_mr_dereg(&target), 0);
+    pair_close(&pair);
+}
+
 const struct test proxy_tests[] = {
     {"messages of two ends that answer each other use the same lines",
         should_use_the_same_lines_for_messages_that_answer_each_other},
     {"few messages of bursts wait for room", should_let_few_messages_of_bursts_wait_for_room},
     {"what another process cannot have consumed is ignored", should_ignore_what_the_other_end_cannot_have_consumed},
+    {"an end that sleeps takes all of a long response", should_take_all_of_a_long_response_while_it_sleeps},
+    {"long reads complete by events", should_complete_long_reads_by_events},
+    {"a request behind an acknowledgement that does not ring is executed",
+        should_execute_a_request_behind_an_acknowledgement_that_does_not_ring},
+    {"the key 0 of memory that was deregistered is refused", should_refuse_the_key_0_of_memory_that_was_deregistered},
+    {"a refused atomic says how far its sender has read", should_say_how_far_it_has_read_with_a_refused_atomic},
     {"a message of another process is found at the start of the ring", should_find_the_next_message_at_the_start_of_the_ring},
     {"a request with a fence takes its bytes when those of a read are there",
         should_send_a_fenced_request_behind_the_bytes_of_a_read},
