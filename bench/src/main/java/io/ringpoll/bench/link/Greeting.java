@@ -3,7 +3,8 @@ package io.ringpoll.bench.link;
 import java.nio.ByteBuffer;
 
 /**
- * The private data of a client's connection request, and of the server's acceptance: 29 bytes with a descriptor of librpma 1.2.
+ * The private data of a client's connection request, and of the server's acceptance. The descriptor is of the binding that both
+ * ends use.
  *
  * <pre>
  *   magic 4 | version 1 | purpose 1 | length 1 | reserved 1 | descriptor      network byte order

@@ -9,7 +9,7 @@ import io.ringpoll.internal.rc.RcUsage;
 /**
  * An end of a connection with memory for a message. Posts allocate nothing; any thread may post.
  *
- * @param connection of librpma
+ * @param connection of either binding
  * @param memory     source and target of all messages, at least {@link #MEMORY_BYTES}
  * @param peerMemory memory of the other end
  */

@@ -1,5 +1,5 @@
 /**
- * A reliable connection, independent of the binding: the tools and the Ratis transport run over {@code io.ringpoll.rpma} or
- * {@code io.ringpoll.verbs}, as {@link io.ringpoll.internal.rc.RdmaApi} chooses.
+ * A reliable connection, independent of the binding: the tools run over {@code io.ringpoll.rpma} or {@code io.ringpoll.verbs}, as
+ * {@link io.ringpoll.internal.rc.RdmaApi} chooses.
  */
 package io.ringpoll.internal.rc;
