@@ -14,8 +14,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * A connection of either binding with both ends in this process, like the link of the C baseline: registered memory for a message,
- * and one posted receive, at each end.
+ * A connection of either binding with both ends in this process, like the link of the C baseline: registered memory for a
+ * message, and one posted receive, at each end.
  * Not a message connection: a measured post and its completion contain nothing of module {@code connections}.
  */
 public final class LinkedPair implements Link {
