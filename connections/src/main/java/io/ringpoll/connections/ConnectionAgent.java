@@ -37,10 +37,8 @@ final class ConnectionAgent implements Agent {
 
     @Override
     public void onClose() {
-        if (agent.isStarted() && !poller.isInCallback() && !agent.isInvoker()) {
-            // Becomes the invoking thread, which the close needs.
-            agent.doWork();
-        }
+        // The close needs the invoking thread; if another one is in a duty cycle or callback, the close takes over later.
+        poller.replaceIdleThread(poller.cycles());
         set.close();
     }
 }

@@ -28,12 +28,15 @@ import java.util.concurrent.TimeoutException;
  * leaves the poller.
  */
 final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
+    private static final System.Logger LOG = System.getLogger(ConnectionEvents.class.getName());
     private static final long GOODBYE_NS = TimeUnit.SECONDS.toNanos(1);
     /** Maximum time for which a goodbye waits for the polling thread, which may be in a long callback. */
     private static final long BUSY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
+    /** Whether a connection that waits for the start of an agent has been logged. */
+    private boolean warned;
 
     ConnectionEvents(final ConnectionSet set, final String name) {
         super(name);
@@ -182,7 +185,13 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
 
     @Override
     protected void onRequest(final ConnectionRequest request) throws ProtocolViolation {
-        begin(set.make(request, Hello.decode(request.privateData())), set.config().acceptTimeoutNs);
+        final MessageConnection connection = set.make(request, Hello.decode(request.privateData()));
+        final String lateness = connection.poller().lateness();
+        if (!lateness.isEmpty() && !warned) {
+            warned = true;
+            LOG.log(System.Logger.Level.WARNING, "{0}: an accepted connection waits{1}", set.config().name, lateness);
+        }
+        begin(connection, set.config().acceptTimeoutNs);
     }
 
     @Override

@@ -257,6 +257,21 @@ final class ConnectionPoller implements CompletionHandler {
         }
     }
 
+    /** Number of duty cycles that threads of the program have begun; 0 if there is a polling thread. */
+    long cycles() {
+        return agent == null ? 0 : agent.cycles();
+    }
+
+    /**
+     * Makes the calling thread the invoking thread of an agent if no duty cycle has begun since, and neither one nor a callback
+     * outside of them is under way.
+     */
+    void replaceIdleThread(final long since) {
+        if (agent != null && thread == null) {
+            agent.replaceIdleThread(since);
+        }
+    }
+
     /** The poller as an agent; null if there is a polling thread. */
     InvokedAgent agent() {
         return agent;

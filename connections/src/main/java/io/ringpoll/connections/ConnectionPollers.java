@@ -17,6 +17,8 @@ import org.agrona.concurrent.Agent;
 final class ConnectionPollers {
     /** Time between two looks of a thread that makes duty cycles without work. */
     private static final long PARK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** Time without a duty cycle after which a closing thread makes them. */
+    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final List<ConnectionPoller> all;
 
@@ -90,9 +92,24 @@ final class ConnectionPollers {
         });
     }
 
-    /** Makes the calling thread the invoking thread of agents whose former one has ended. */
-    void replaceEndedThreads() {
+    /**
+     * Waits until a condition holds. The calling thread takes over the agents that nobody invokes: their thread has ended, or
+     * makes no duty cycle for a second or half of the time, for instance because its invoker is closed.
+     */
+    void awaitForAll(final Deadline deadline, final BooleanSupplier condition) {
         all.forEach(ConnectionPoller::replaceEndedThread);
+        final long idleNs = Math.min(IDLE_NS, deadline.leftNs() / 2);
+        long[] cycles = cycles();
+        while (!await(Deadline.after(Math.min(idleNs, deadline.leftNs())), condition) && !deadline.isOver()) {
+            for (int i = 0; i < cycles.length; i++) {
+                all.get(i).replaceIdleThread(cycles[i]);
+            }
+            cycles = cycles();
+        }
+    }
+
+    private long[] cycles() {
+        return all.stream().mapToLong(ConnectionPoller::cycles).toArray();
     }
 
     /** The first one whose pipeline is not running, or whose agent has ended; null if there is none. */
@@ -117,10 +134,13 @@ final class ConnectionPollers {
         return !areAllPolling;
     }
 
+    /** The one with the fewest connections, of those that are polled if there are any. */
     ConnectionPoller leastLoaded() {
         ConnectionPoller least = all.getFirst();
         for (final ConnectionPoller poller : all) {
-            if (poller.connections().get() < least.connections().get()) {
+            // The connections of an agent that nobody has started wait.
+            final boolean isPolling = poller.isPolling();
+            if (isPolling == least.isPolling() ? poller.connections().get() < least.connections().get() : isPolling) {
                 least = poller;
             }
         }

@@ -441,8 +441,7 @@ public final class ConnectionSet implements AutoCloseable {
     private void release(final Deadline deadline) {
         try {
             events.endAll();
-            pollers.replaceEndedThreads();
-            pollers.await(deadline, () -> unended() == 0 || pollers.haveEnded());
+            pollers.awaitForAll(deadline, () -> unended() == 0 || pollers.haveEnded());
             closesPipelines = true;
             pipelines.close(deadline.leftNs());
             final boolean polling = !pollers.join(deadline);

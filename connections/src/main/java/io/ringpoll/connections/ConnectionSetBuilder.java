@@ -155,8 +155,8 @@ public final class ConnectionSetBuilder {
      * <p>The thread that invokes the agent of a connection is its polling thread: it runs the callbacks, and may send also
      * between two duty cycles. It may call {@link ConnectionSet#connect} and {@link ConnectionSet#close} outside of
      * callbacks: these make the duty cycles while they wait. Another thread may invoke the agent after a duty cycle, but not
-     * during one. Calls of threads that do not invoke wait for those that do, within their time-outs. Connection events have a
-     * thread of the set.
+     * during one. Calls of threads that do not invoke wait for those that do, within their time-outs; a close makes the duty
+     * cycles itself after a second without one. Connection events have a thread of the set.
      *
      * @return this
      * @see io.ringpoll.pipeline.PipelineBuilder#asAgent()

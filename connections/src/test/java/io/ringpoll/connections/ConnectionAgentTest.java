@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -342,11 +344,165 @@ class ConnectionAgentTest {
     }
 
     @Test
+    void shouldEndSoonWhenACallbackClosesTheInvoker() throws Exception {
+        final AtomicReference<AgentInvoker> invoker = new AtomicReference<>();
+        final Recorder closing = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                invoker.get().close();
+                return true;
+            }
+        };
+        try (ConnectionSet set = agentSet().listener(closing).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            invoker.set(invoker(set));
+            sendOne(clients.connect(TestDevice.address(), set.listen(0)));
+            invokeUntil(invoker.get(), invoker.get()::isClosed);
+            // On another thread: this one would make the duty cycles.
+            assertEndsSoon(() -> CompletableFuture.runAsync(set::awaitClose).join());
+            assertTrue(set.close(0));
+        }
+        assertEquals("disconnected CLOSED", closing.all.getLast());
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldEndSoonWhenAnotherThreadClosesTheInvokerDuringALongCallback() throws Exception {
+        final CountDownLatch called = new CountDownLatch(1);
+        final Recorder slow = new Recorder() {
+            @Override
+            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+                final int length) throws InterruptedException {
+                called.countDown();
+                // Longer than a close waits for a duty cycle.
+                Thread.sleep(1500);
+                return true;
+            }
+        };
+        try (ConnectionSet set = agentSet().listener(slow).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start();
+            Loop loop = new Loop(new AgentInvoker(errors::add, null, set.agents().getFirst()))) {
+            sendOne(clients.connect(TestDevice.address(), set.listen(0)));
+            called.await();
+            assertEndsSoon(loop.invoker::close);
+            assertTrue(set.close(0), "the invoker has closed it");
+        }
+        assertEquals("disconnected CLOSED", slow.all.getLast());
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldEndSoonWhenAnotherThreadClosesSeveralAgents() throws Exception {
+        try (ConnectionSet set = agentSet().pollers(2).listener(server).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start();
+            Loop loop = new Loop(new AgentInvoker(errors::add, null, new CompositeAgent(set.agents())))) {
+            final int port = set.listen(0);
+            clients.connect(TestDevice.address(), port);
+            clients.connect(TestDevice.address(), port);
+            server.await("connected");
+            server.await("connected");
+            loop.pause();
+            assertEndsSoon(loop.invoker::close);
+            assertTrue(set.close(0), "the invoker has closed it");
+        }
+        assertEquals(List.of("disconnected CLOSED", "disconnected CLOSED"), server.all.subList(2, 4));
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldServeAllConnectionsByTheAgentThatIsStarted() throws Exception {
+        for (int driven = 0; driven < 2; driven++) {
+            try (ConnectionSet set = agentSet().pollers(2).listener(server).start();
+                ConnectionSet clients = SetPair.builder().listener(client).start();
+                Loop loop = new Loop(new AgentInvoker(errors::add, null, set.agents().get(driven)))) {
+                final int port = set.listen(0);
+                sendOne(clients.connect(TestDevice.address(), port));
+                sendOne(clients.connect(TestDevice.address(), port));
+                assertEquals("message m", server.await("message"));
+                assertEquals("message m", server.await("message"));
+                assertFalse(loop.invoker.isClosed());
+            }
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldLogOnceThatAcceptedConnectionsWaitForTheStartOfAnAgent() throws Exception {
+        try (LogCapture log = new LogCapture(ConnectionEvents.class.getName());
+            ConnectionSet set = agentSet().listener(server).start();
+            ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            final int port = set.listen(0);
+            clients.connect(TestDevice.address(), port);
+            clients.connect(TestDevice.address(), port);
+            final List<String> lines = log.messages();
+            assertEquals(1, lines.size());
+            assertTrue(lines.getFirst().endsWith("an accepted connection waits: agent " + set.agents().getFirst().roleName() +
+                " has not been started"), lines.getFirst());
+        }
+    }
+
+    @Test
     void shouldHaveNoAgentsWithPollingThreads() {
         try (ConnectionSet set = SetPair.builder().listener(server).start()) {
             final String message = assertThrows(IllegalStateException.class, set::agents).getMessage();
             assertTrue(message.contains("asAgent()"), message);
         }
+    }
+
+    /** A thread that invokes until it is told to pause, and lives until it is closed. */
+    private static final class Loop implements AutoCloseable {
+        private final AgentInvoker invoker;
+        private final CountDownLatch started = new CountDownLatch(1);
+        private final CountDownLatch paused = new CountDownLatch(1);
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private final Thread thread;
+        private volatile boolean pauses;
+
+        Loop(final AgentInvoker invoker) throws InterruptedException {
+            this.invoker = invoker;
+            thread = Thread.ofPlatform().daemon().start(this::run);
+            started.await();
+        }
+
+        private void run() {
+            invoker.start();
+            started.countDown();
+            while (!pauses) {
+                if (invoker.invoke() == 0) {
+                    Thread.yield();
+                }
+            }
+            paused.countDown();
+            try {
+                ended.await();
+            } catch (final InterruptedException end) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        void pause() throws InterruptedException {
+            pauses = true;
+            paused.await();
+        }
+
+        @Override
+        public void close() {
+            pauses = true;
+            ended.countDown();
+        }
+    }
+
+    private static void sendOne(final MessageConnection connection) {
+        connection.execute(() -> connection.trySend(MESSAGE, 0, 1));
+    }
+
+    /** Allows half of the time-out of a close, which a close without duty cycles uses up. */
+    private static void assertEndsSoon(final Runnable close) {
+        final long startNs = System.nanoTime();
+        close.run();
+        final long durationNs = System.nanoTime() - startNs;
+        assertTrue(durationNs < TimeUnit.SECONDS.toNanos(5), () -> durationNs + " ns");
     }
 
     private ConnectionSetBuilder agentSet() {

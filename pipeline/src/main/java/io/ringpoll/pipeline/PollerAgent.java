@@ -20,7 +20,8 @@ import org.agrona.ErrorHandler;
  * invoking thread may change between two duty cycles; the next thread then takes over the commands and the polls of all queues. A
  * second thread during a duty cycle is refused. A thread that waits for the poller, and has made the latest duty cycle, makes the
  * next ones itself, because no other thread may do so. A thread that closes the pipeline does the same if the invoking thread has
- * ended, and otherwise ends the poller if no thread invokes it.
+ * ended, and otherwise ends the poller if no thread invokes it. A layer above may take over from a thread that makes no duty
+ * cycles.
  * <pre>
  *   NEW -&gt; STARTED -&gt; ENDED
  *    |                  ^
@@ -29,6 +30,7 @@ import org.agrona.ErrorHandler;
  */
 final class PollerAgent implements InvokedAgent, Polling {
     private static final VarHandle LEASE;
+    private static final VarHandle CYCLES;
     private static final long FREE = 0;
     /** Maximum time for which a closing thread waits for the next invocation. */
     private static final long INVOCATION_NS = TimeUnit.SECONDS.toNanos(1);
@@ -40,6 +42,7 @@ final class PollerAgent implements InvokedAgent, Polling {
     static {
         try {
             LEASE = MethodHandles.lookup().findVarHandle(PollerAgent.class, "lease", long.class);
+            CYCLES = MethodHandles.lookup().findVarHandle(PollerAgent.class, "cycles", long.class);
         } catch (final ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -65,6 +68,8 @@ final class PollerAgent implements InvokedAgent, Polling {
     private volatile State state = State.NEW;
     private volatile boolean running = true;
     private volatile boolean retained;
+    /** Duty cycles that have begun; written by the thread inside. */
+    private long cycles;
 
     PollerAgent(
         final CompletionPoller poller, final Handlers handlers, final IdleCalls idleCalls, final CompletionSlab slab,
@@ -214,15 +219,20 @@ final class PollerAgent implements InvokedAgent, Polling {
     @Override
     public void replaceEndedThread() {
         final Thread latest = invoker;
-        final Thread caller = Thread.currentThread();
-        if (latest != null && !latest.isAlive() && enter(-caller.threadId()) == FREE) {
-            try {
-                if (state == State.STARTED && invoker == latest) {
-                    takeOver(caller);
-                }
-            } finally {
-                leave();
-            }
+        if (latest != null && !latest.isAlive()) {
+            takeOverIf(() -> invoker == latest);
+        }
+    }
+
+    @Override
+    public long cycles() {
+        return (long) CYCLES.getOpaque(this);
+    }
+
+    @Override
+    public void replaceIdleThread(final long since) {
+        if (invoker != Thread.currentThread()) {
+            takeOverIf(() -> cycles == since);
         }
     }
 
@@ -301,6 +311,7 @@ final class PollerAgent implements InvokedAgent, Polling {
         if (caller != invoker) {
             takeOver(caller);
         }
+        CYCLES.setOpaque(this, cycles + 1);
         int workCount = 0;
         if (running) {
             try {
@@ -336,6 +347,20 @@ final class PollerAgent implements InvokedAgent, Polling {
         handlers.onHandOver();
         // Last: a thread that is no longer the invoker submits commands, and does not execute them.
         invoker = caller;
+    }
+
+    /** Takes over if a condition holds between two duty cycles; no effect during one. */
+    private void takeOverIf(final BooleanSupplier condition) {
+        final Thread caller = Thread.currentThread();
+        if (state == State.STARTED && enter(-caller.threadId()) == FREE) {
+            try {
+                if (state == State.STARTED && condition.getAsBoolean()) {
+                    takeOver(caller);
+                }
+            } finally {
+                leave();
+            }
+        }
     }
 
     /**

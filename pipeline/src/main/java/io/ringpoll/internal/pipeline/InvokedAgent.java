@@ -53,4 +53,19 @@ public interface InvokedAgent extends Agent {
 
     /** Makes the calling thread the invoking thread if the former one has ended; no effect otherwise. */
     void replaceEndedThread();
+
+    /**
+     * Number of duty cycles that have begun.
+     *
+     * @return a snapshot
+     */
+    long cycles();
+
+    /**
+     * Makes the calling thread the invoking thread if no duty cycle has begun since a call of {@link #cycles()}, and none is
+     * under way; no effect otherwise. The former thread becomes the invoking thread again by its next duty cycle.
+     *
+     * @param since the result of that call
+     */
+    void replaceIdleThread(long since);
 }
