@@ -393,6 +393,38 @@ class ConnectionAgentTest {
     }
 
     @Test
+    void shouldNotTakeOverDuringACallbackThatIsMadeByResume() throws Exception {
+        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
+        final AtomicReference<CompletableFuture<Boolean>> closing = new AtomicReference<>();
+        final AtomicReference<ConnectionSet> set = new AtomicReference<>();
+        final Recorder slow = new Recorder() {
+            @Override
+            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+                final int length) throws InterruptedException {
+                if (accepted.getAndSet(connection) == null) {
+                    return false;
+                }
+                closing.set(CompletableFuture.supplyAsync(() -> set.get().close(BOUND_NS)));
+                // Longer than a close waits for a duty cycle.
+                Thread.sleep(1500);
+                assertSame(Thread.currentThread(), set.get().pipelines().getFirst().pollerThread());
+                add("returns");
+                return true;
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            set.set(agentSet().listener(slow).start());
+            final AgentInvoker invoker = invoker(set.get());
+            sendOne(clients.connect(TestDevice.address(), set.get().listen(0)));
+            invokeUntil(invoker, () -> accepted.get() != null);
+            accepted.get().resume();
+            assertTrue(closing.get().get());
+        }
+        assertEquals(List.of("connected", "returns", "disconnected CLOSED"), slow.all);
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
     void shouldEndSoonWhenAnotherThreadClosesSeveralAgents() throws Exception {
         try (ConnectionSet set = agentSet().pollers(2).listener(server).start();
             ConnectionSet clients = SetPair.builder().listener(client).start();
@@ -435,6 +467,7 @@ class ConnectionAgentTest {
             final int port = set.listen(0);
             clients.connect(TestDevice.address(), port);
             clients.connect(TestDevice.address(), port);
+            assertTrue(set.close(BOUND_NS), "its event thread has ended");
             final List<String> lines = log.messages();
             assertEquals(1, lines.size());
             assertTrue(lines.getFirst().endsWith("an accepted connection waits: agent " + set.agents().getFirst().roleName() +
