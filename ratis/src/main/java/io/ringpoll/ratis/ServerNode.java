@@ -67,11 +67,14 @@ final class ServerNode {
         final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties))
             .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
         final Own own = own();
-        executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
-        taken.push(this::endExecutor);
-        final StreamServer streams = new StreamServer(server, executor, address -> open());
+        // A node that ends meanwhile has one of its own.
+        final ExecutorService threads =
+            Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
+        executor = threads;
+        taken.push(() -> end(threads));
+        final StreamServer streams = new StreamServer(server, threads, address -> open());
         final RequestHandler requests =
-            new StreamRequests(streams, new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)));
+            new StreamRequests(streams, new RequestDispatcher(server, threads, RdmaConfigKeys.direct(properties)));
         final LocalDevice device = LocalDevice.open(own.host());
         host = device.address();
         port = own.port();
@@ -82,10 +85,10 @@ final class ServerNode {
         return opened;
     }
 
-    private void endExecutor() {
-        executor.shutdownNow();
+    private static void end(final ExecutorService threads) {
+        threads.shutdownNow();
         try {
-            executor.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
+            threads.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
         }
