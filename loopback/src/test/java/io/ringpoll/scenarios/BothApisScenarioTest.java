@@ -2,6 +2,7 @@ package io.ringpoll.scenarios;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.CompletionQueue;
@@ -130,6 +131,10 @@ class BothApisScenarioTest {
                     assertTrue(connection.read(target, 0, remote, 0, LENGTH, true, 3));
                     assertEquals(3, success(completions, connection.completionQueue(), WcOpcode.RDMA_READ).workRequestId());
                     assertEquals(TEXT, target.memory().getString(0));
+                    assertThrows(
+                        IndexOutOfBoundsException.class, () -> connection.flush(remote, LENGTH - Long.BYTES, LENGTH, true, 5));
+                    assertThrows(NullPointerException.class, () -> connection.flush(null, 0, 1, true, 5));
+                    assertThrows(IllegalStateException.class, peer::close);
                     assertTrue(connection.flush(remote, LENGTH - Long.BYTES, 1, true, 4));
                     assertEquals(4, success(completions, connection.completionQueue(), WcOpcode.RDMA_READ).workRequestId());
                 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
@@ -97,6 +98,20 @@ class SingleRequestTest {
             assertThrows(IllegalStateException.class, () -> client.receive(own, 0, 1, 1));
             assertEquals(0, client.sendQueue().budget().inFlight());
             assertEquals(0, client.receiveQueue().budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryIfTheQueuePairTakesNone() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendElements(0).maxReceiveElements(0))) {
+            final QueuePair client = pair.client();
+            assumeTrue(client.maxSendElements() == 0 && client.maxReceiveElements() == 0, "the device grants more");
+            final MemoryRegion own = pair.memory(LENGTH, VerbsPair.ALL);
+            assertTrue(assertThrows(IllegalArgumentException.class, () -> client.send(own, 0, 1, true, 1)).getMessage()
+                .endsWith("takes no memory with a request: create it with maxSendElements(1)"));
+            assertTrue(assertThrows(IllegalArgumentException.class, () -> client.receive(own, 0, 1, 1)).getMessage()
+                .endsWith("takes no memory with a request: create it with maxReceiveElements(1)"));
+            assertEquals(0, client.sendQueue().budget().inFlight());
         }
     }
 

@@ -538,6 +538,7 @@ public final class QueuePair extends NativeResource {
         int errno = NOT_RESERVED;
         try {
             final long qp = openAddress();
+            requireElement(memory, maxSendElements, "maxSendElements");
             final long address = addressOf(memory, offset, lengthBytes);
             if (remote != null) {
                 Bounds.checkRange(remoteOffset, lengthBytes, remote.lengthBytes());
@@ -579,6 +580,7 @@ public final class QueuePair extends NativeResource {
         try {
             final long qp = openAddress();
             requireOwnReceives();
+            requireElement(target, maxReceiveElements, "maxReceiveElements");
             final long address = addressOf(target, offset, lengthBytes);
             if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
                 return false;
@@ -594,6 +596,12 @@ public final class QueuePair extends NativeResource {
             mark.leave();
         }
         return isAccepted("ibv_post_recv", errno);
+    }
+
+    private void requireElement(final MemoryRegion memory, final int granted, final String attribute) {
+        if (memory != null && granted == 0) {
+            throw new IllegalArgumentException(name() + " takes no memory with a request: create it with " + attribute + "(1)");
+        }
     }
 
     private static long addressOf(final MemoryRegion memory, final long offset, final long lengthBytes) {

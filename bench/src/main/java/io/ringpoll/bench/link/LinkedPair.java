@@ -42,13 +42,9 @@ public final class LinkedPair implements Link {
             final RcRemoteMemory serverFromClient = opened(peer.remote(serverMemory.descriptor()));
             final RcConfig config = RcConfig.of(LinkEnd.DEPTH, LinkEnd.DEPTH, CQ_SIZE);
             try (RcListener listener = peer.listen(address, port)) {
-                final RcRequest outgoing = peer.request(address, port, config);
-                outgoing.receive(clientMemory, 0, LinkEnd.MEMORY_BYTES, 0);
-                final RcConnection connecting = opened(outgoing.connect());
-                final RcRequest incoming = listener.nextRequest(config, LinkEnd.TIMEOUT_MS)
-                    .orElseThrow(() -> new IllegalStateException("no connection request within " + LinkEnd.TIMEOUT_MS + " ms"));
-                incoming.receive(serverMemory, 0, LinkEnd.MEMORY_BYTES, 0);
-                final RcConnection accepted = opened(incoming.connect());
+                final RcConnection connecting = connected(peer.request(address, port, config), clientMemory);
+                final RcConnection accepted = connected(listener.nextRequest(config, LinkEnd.TIMEOUT_MS).orElseThrow(
+                    () -> new IllegalStateException("no connection request within " + LinkEnd.TIMEOUT_MS + " ms")), serverMemory);
                 connecting.awaitEstablished(LinkEnd.TIMEOUT_MS);
                 accepted.awaitEstablished(LinkEnd.TIMEOUT_MS);
                 client = new LinkEnd(connecting, clientMemory, serverFromClient);
@@ -59,6 +55,14 @@ public final class LinkedPair implements Link {
             if (!connected) {
                 close();
             }
+        }
+    }
+
+    /** Posts the receive and connects; a request that fails is closed before its memory. */
+    private RcConnection connected(final RcRequest request, final RcMemory memory) {
+        try (request) {
+            request.receive(memory, 0, LinkEnd.MEMORY_BYTES, 0);
+            return opened(request.connect());
         }
     }
 

@@ -175,7 +175,13 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
     }
 
     private void requireNoDependents() {
-        final List<String> names = dependents.stream().map(NativeResource::name).sorted().toList();
+        requireNoDependentsBut(null);
+    }
+
+    /** Null if no dependent is permitted. */
+    final void requireNoDependentsBut(final NativeResource permitted) {
+        final List<String> names =
+            dependents.stream().filter(other -> other != permitted).map(NativeResource::name).sorted().toList();
         if (!names.isEmpty()) {
             final String shown = String.join(", ", names.subList(0, Math.min(names.size(), NAMES_SHOWN)));
             throw new IllegalStateException(name() + " cannot be closed before its dependents: " + shown +

@@ -24,4 +24,15 @@ public final class Parents {
     public static void exit(final NativeObject parent) {
         parent.exit();
     }
+
+    /**
+     * Checks that an object can be closed after one of its dependents.
+     *
+     * @param parent the object
+     * @param own    the dependent, which the caller closes first
+     * @throws IllegalStateException if the object has others
+     */
+    public static void requireNoDependentsBut(final NativeResource parent, final NativeResource own) {
+        parent.requireNoDependentsBut(own);
+    }
 }

@@ -2,10 +2,13 @@ package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.ffm.Bounds;
 import io.ringpoll.verbs.ConnectionEvent;
 import io.ringpoll.verbs.ConnectionEventType;
 import io.ringpoll.verbs.ConnectionId;
 import io.ringpoll.verbs.QueuePair;
+import io.ringpoll.verbs.RemoteMemory;
+import java.util.Objects;
 import java.util.Optional;
 
 /** A connected id of verbs with its queue pair. */
@@ -122,7 +125,10 @@ final class VerbsConnection extends RcConnection {
     @Override
     public boolean flush(final RcRemoteMemory target, final long targetOffset, final long lengthBytes, final boolean signaled,
         final long workRequestId) {
-        return queuePair.read(peer.flushed(), 0, VerbsRemoteMemory.of(target), targetOffset,
+        final RemoteMemory flushed = Objects.requireNonNull(VerbsRemoteMemory.of(target), "the target of a flush is null");
+        // Less is read than is flushed.
+        Bounds.checkRange(targetOffset, lengthBytes, flushed.lengthBytes());
+        return queuePair.read(peer.flushed(), 0, flushed, targetOffset,
             Math.min(VerbsPeer.FLUSH_BYTES, lengthBytes), signaled, workRequestId);
     }
 

@@ -2,6 +2,7 @@ package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.VerbsException;
+import io.ringpoll.internal.lifecycle.Parents;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.AccessFlag;
 import io.ringpoll.verbs.ConnectionEvent;
@@ -120,6 +121,8 @@ final class VerbsPeer extends RcPeer {
 
     @Override
     public void close() {
+        // A connection that is open needs this memory.
+        Parents.requireNoDependentsBut(domain, flushed);
         flushed.close();
         domain.close();
     }
