@@ -432,6 +432,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -452,6 +453,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -473,6 +475,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a piece is not within its memory
+     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -496,6 +499,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a piece is not within its memory
+     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -519,6 +523,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a piece is not within its memory
+     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -568,6 +573,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the receive queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
      * @throws IllegalStateException     if this or the region is closed, or the receives come from a shared receive queue
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
