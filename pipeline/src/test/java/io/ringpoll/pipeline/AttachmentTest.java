@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -121,31 +122,38 @@ class AttachmentTest {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch leave = new CountDownLatch(1);
         final ScriptedQueue queue = queueOf(8);
-        final WeakReference<Object> removed = new WeakReference<>(new Object());
+        final AtomicReference<WeakReference<Object>> removed = new AtomicReference<>();
         final AtomicReference<String> wrong = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> {
             entered.countDown();
             leave.await();
-            if (wc.attachment() == null || wc.attachment() != removed.get()) {
+            if (wc.attachment() == null || wc.attachment() != removed.get().get()) {
                 wrong.set("completion " + sequence + " has " + wc.attachment());
             }
         }).start()) {
-            pipeline.addQueue(queue, removed.get());
+            removed.set(addWithAttachment(pipeline, queue));
             entered.await();
             while (queue.size() > 0) {
                 Thread.onSpinWait();
             }
             pipeline.removeQueue(queue);
             System.gc();
-            assertTrue(removed.get() != null, "released before its completions were handled");
+            assertFalse(removed.get().refersTo(null), "released before its completions were handled");
             leave.countDown();
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertNull(wrong.get());
-            while (!removed.refersTo(null)) {
+            while (!removed.get().refersTo(null)) {
                 System.gc();
                 Thread.sleep(1);
             }
         }
+    }
+
+    /** Adds a queue with an attachment that only the pipeline holds from then on. */
+    private static WeakReference<Object> addWithAttachment(final Pipeline pipeline, final ScriptedQueue queue) throws Exception {
+        final Object attachment = new Object();
+        pipeline.addQueue(queue, attachment);
+        return new WeakReference<>(attachment);
     }
 
     @Test
