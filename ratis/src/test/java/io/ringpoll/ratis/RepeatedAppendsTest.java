@@ -35,11 +35,10 @@ import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.protocol.TermIndex;
-import org.apache.ratis.server.raftlog.RaftLogBase;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
-import org.apache.ratis.util.AutoCloseableLock;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,11 +59,11 @@ class RepeatedAppendsTest {
 
     @TempDir
     private Path folder;
-    /** The disk stores when it is complete. */
-    private CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
+    /** The disk stores when it is complete: until then entries are in the log, but pending. */
+    private volatile CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
     private RaftServer server;
     private RequestHandler handler;
-    private RaftLogBase log;
+    private RaftLog log;
 
     @BeforeEach
     void start() throws Exception {
@@ -83,7 +82,7 @@ class RepeatedAppendsTest {
                 }
             }).build();
         server.start();
-        log = (RaftLogBase) server.getDivision(GROUP).getRaftLog();
+        log = server.getDivision(GROUP).getRaftLog();
         // On the calling thread, so that a request has been passed when the call returns.
         handler = new RequestDispatcher(server, Runnable::run, false).forConnection();
         assertEquals(AppendResult.SUCCESS, answer(append(A, 1)).getResult());
@@ -134,13 +133,11 @@ class RepeatedAppendsTest {
     /** The engine would confirm it with the pending one, and store entry 0 only. */
     @Test
     void shouldStoreAllEntriesOfALongerRequestThatRepeatsAPendingOne() throws Exception {
-        final CompletableFuture<AppendEntriesReplyProto> pending;
-        final CompletableFuture<AppendEntriesReplyProto> longer;
-        try (AutoCloseableLock _ = log.writeLock()) {
-            pending = append(A, 1, 1);
-            longer = append(A, 1, 1, 1, 1);
-            assertFalse(pending.isDone());
-        }
+        flushed = new CompletableFuture<>();
+        final CompletableFuture<AppendEntriesReplyProto> pending = append(A, 1, 1);
+        final CompletableFuture<AppendEntriesReplyProto> longer = append(A, 1, 1, 1, 1);
+        assertFalse(pending.isDone());
+        flushed.complete(null);
         assertEquals(AppendResult.SUCCESS, answer(pending).getResult());
         assertEquals(2, answer(longer).getMatchIndex());
         assertEquals(List.of(1L, 1L, 1L), storedTerms());
@@ -149,13 +146,11 @@ class RepeatedAppendsTest {
     /** The engine would confirm the entries of the new leader, and store those of the former one. */
     @Test
     void shouldStoreTheEntriesOfANewLeaderWhileThoseOfTheFormerOneArePending() throws Exception {
-        final CompletableFuture<AppendEntriesReplyProto> pending;
-        final CompletableFuture<AppendEntriesReplyProto> other;
-        try (AutoCloseableLock _ = log.writeLock()) {
-            pending = append(A, 1, 1, 1);
-            other = append(B, 2, 2, 2);
-            assertFalse(pending.isDone());
-        }
+        flushed = new CompletableFuture<>();
+        final CompletableFuture<AppendEntriesReplyProto> pending = append(A, 1, 1, 1);
+        final CompletableFuture<AppendEntriesReplyProto> other = append(B, 2, 2, 2);
+        assertFalse(pending.isDone());
+        flushed.complete(null);
         answer(pending);
         assertEquals(1, answer(other).getMatchIndex());
         assertEquals(List.of(2L, 2L), storedTerms());
@@ -163,16 +158,44 @@ class RepeatedAppendsTest {
 
     @Test
     void shouldStoreRequestsThatAreUnderWayTogether() throws Exception {
-        final List<CompletableFuture<AppendEntriesReplyProto>> replies = new ArrayList<>();
-        try (AutoCloseableLock _ = log.writeLock()) {
-            for (int index = 0; index < 5; index++) {
-                replies.add(appendFrom(index, A, 1, 1));
-            }
+        flushed = new CompletableFuture<>();
+        final List<CompletableFuture<AppendEntriesReplyProto>> replies = appendOneByOne(5);
+        flushed.complete(null);
+        int stored = 0;
+        while (stored < 5 && answer(replies.get(stored)).getResult() == AppendResult.SUCCESS) {
+            assertEquals(stored, answer(replies.get(stored)).getMatchIndex());
+            stored++;
         }
-        for (int index = 0; index < 5; index++) {
-            assertEquals(index, answer(replies.get(index)).getMatchIndex());
+        if (hasIndexOfPendingEntries()) {
+            assertEquals(5, stored);
+        } else {
+            // The others are refused, and a leader repeats them from there on.
+            assertEquals(AppendResult.INCONSISTENCY, answer(replies.get(stored)).getResult());
+            assertEquals(4, answer(appendFrom(stored, A, 1, LongStream.generate(() -> 1).limit(5 - stored).toArray()))
+                .getMatchIndex());
         }
         assertEquals(List.of(1L, 1L, 1L, 1L, 1L), storedTerms());
+    }
+
+    private List<CompletableFuture<AppendEntriesReplyProto>> appendOneByOne(final int entries) {
+        final List<CompletableFuture<AppendEntriesReplyProto>> replies = new ArrayList<>();
+        for (int index = 0; index < entries; index++) {
+            replies.add(appendFrom(index, A, 1, 1));
+        }
+        return replies;
+    }
+
+    /**
+     * Whether the engine takes a request whose previous entry is pending, as from 3.2.0 on. Before, the previous entry must be in
+     * the log, and an entry is added to the log when the one before it is stored.
+     */
+    private static boolean hasIndexOfPendingEntries() {
+        try {
+            Class.forName("org.apache.ratis.server.impl.ServerImplUtils$NavigableIndices");
+            return true;
+        } catch (final ClassNotFoundException e) {
+            return false;
+        }
     }
 
     /** Else their bytes would count as unanswered for ever, and the credit of the waiting one would be lost. */
