@@ -118,6 +118,7 @@ ringpoll_read_clocks(struct ibv_context *context, struct ringpoll_clocks *clocks
 			shortest = took;
 			clocks->monotonic_ns = before + took / 2;
 			clocks->realtime_ns = realtime;
+			clocks->error_ns = took - took / 2;
 			/* All ticks may be in tv_nsec (mlx5). */
 			clocks->ticks = (uint64_t)values.raw_clock.tv_sec * 1000000000u + (uint64_t)values.raw_clock.tv_nsec;
 		}

@@ -42,6 +42,7 @@ struct ringpoll_clocks {
 	uint64_t ticks;		/* the device's */
 	int64_t monotonic_ns;	/* CLOCK_MONOTONIC, that of System.nanoTime() */
 	int64_t realtime_ns;	/* CLOCK_REALTIME, since 1970 */
+	int64_t error_ns;	/* how far the moment of ticks may be from monotonic_ns, at most */
 };
 
 /*

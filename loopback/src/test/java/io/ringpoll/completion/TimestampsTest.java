@@ -56,6 +56,20 @@ class TimestampsTest {
     }
 
     @Test
+    void shouldKnowTheErrorOfEachComparison() {
+        try (SelfConnectedQueue loop = open()) {
+            final DeviceClock clock = DeviceClock.of(loop.context());
+            for (int i = 0; i < MESSAGES; i++) {
+                final long beforeNs = System.nanoTime();
+                final long comparedNs = clock.nanoTime(clock.ticks());
+                final long tookNs = System.nanoTime() - beforeNs;
+                assertBetween(1, clock.comparisonErrorNs(), tookNs);
+                assertBetween(beforeNs, comparedNs, beforeNs + tookNs);
+            }
+        }
+    }
+
+    @Test
     void shouldWriteTheRecordsOfAnyQueue() {
         try (SelfConnectedQueue loop = open()) {
             loop.send(-2);

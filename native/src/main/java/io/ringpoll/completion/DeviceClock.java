@@ -27,10 +27,11 @@ public final class DeviceClock {
     static final long COMPARED_FOR_NS = 1_000_000;
 
     private static final long NS_IN_MS = 1_000_000;
-    /** {@code struct ringpoll_clocks}: ticks, monotonic_ns, realtime_ns. */
-    private static final int CLOCKS_BYTES = 24;
+    /** {@code struct ringpoll_clocks}: ticks, monotonic_ns, realtime_ns, error_ns. */
+    private static final int CLOCKS_BYTES = 32;
     private static final int MONOTONIC_OFFSET = 8;
     private static final int REALTIME_OFFSET = 16;
+    private static final int ERROR_OFFSET = 24;
 
     private final VerbsContext context;
     private final long frequencyKhz;
@@ -40,6 +41,7 @@ public final class DeviceClock {
     private long comparedTicks;
     private long comparedNanoTime;
     private long comparedEpochNs;
+    private long comparisonErrorNs;
 
     private DeviceClock(final VerbsContext context, final long frequencyKhz, final long mask) {
         this.context = context;
@@ -114,6 +116,16 @@ public final class DeviceClock {
     }
 
     /**
+     * The error of the last comparison with the clock of {@link System#nanoTime()}: half of the time in which the clocks were
+     * read. The error of a conversion contains the drift since then as well.
+     *
+     * @return nanoseconds, at most so many in either direction
+     */
+    public long comparisonErrorNs() {
+        return comparisonErrorNs;
+    }
+
+    /**
      * The time of a timestamp on the clock of {@link System#nanoTime()}.
      *
      * @param timestamp a completion timestamp of the device
@@ -160,5 +172,6 @@ public final class DeviceClock {
         comparedTicks = Memory.longAt(clocks.address());
         comparedNanoTime = Memory.longAt(clocks.address() + MONOTONIC_OFFSET);
         comparedEpochNs = Memory.longAt(clocks.address() + REALTIME_OFFSET);
+        comparisonErrorNs = Memory.longAt(clocks.address() + ERROR_OFFSET);
     }
 }

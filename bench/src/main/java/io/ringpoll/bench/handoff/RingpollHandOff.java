@@ -26,6 +26,8 @@ public final class RingpollHandOff implements HandOff {
 
     private final Mode mode;
     private final boolean plainRounds;
+    /** Null for none. */
+    private final CompletionHandler observer;
 
     /** Creates the hand-off, with handlers of single completions. */
     public RingpollHandOff() {
@@ -38,12 +40,23 @@ public final class RingpollHandOff implements HandOff {
      * @param mode how completions get to its handlers
      */
     public RingpollHandOff(final Mode mode) {
-        this(mode, false);
+        this(mode, false, null);
     }
 
-    private RingpollHandOff(final Mode mode, final boolean plainRounds) {
+    private RingpollHandOff(final Mode mode, final boolean plainRounds, final CompletionHandler observer) {
         this.mode = mode;
         this.plainRounds = plainRounds;
+        this.observer = observer;
+    }
+
+    /**
+     * A hand-off whose handlers let another one see each completion before they do their work.
+     *
+     * @param observer called by the thread of the handler
+     * @return with handlers of single completions
+     */
+    public static RingpollHandOff observed(final CompletionHandler observer) {
+        return new RingpollHandOff(Mode.SINGLE, false, observer);
     }
 
     /**
@@ -52,7 +65,7 @@ public final class RingpollHandOff implements HandOff {
      * @return with handlers of single completions
      */
     public static RingpollHandOff withPlainRounds() {
-        return new RingpollHandOff(Mode.SINGLE, true);
+        return new RingpollHandOff(Mode.SINGLE, true, null);
     }
 
     /** How completions get to the handlers. */
@@ -123,7 +136,7 @@ public final class RingpollHandOff implements HandOff {
             if (mode == Mode.BATCHES) {
                 builder.onBatch(paths, batchHandler(index, work), options);
             } else {
-                builder.on(paths, handler(index, work), options);
+                builder.on(paths, observer == null ? handler(index, work) : new ObservedHandler(observer, work), options);
             }
             index++;
         }
@@ -183,6 +196,21 @@ public final class RingpollHandOff implements HandOff {
 
         @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            work.onCompletion(completion.workRequestId());
+        }
+    }
+
+    /** The handler of any path after its observer. */
+    private record ObservedHandler(CompletionHandler observer, Work work) implements CompletionHandler {
+        @Override
+        public void onBatchStart(final long available) {
+            work.onBatchStart();
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch)
+            throws Exception {
+            observer.onCompletion(completion, sequence, endOfBatch);
             work.onCompletion(completion.workRequestId());
         }
     }

@@ -34,6 +34,10 @@ final class ArrivalHandler implements CompletionHandler {
     private final long[] dueNs;
     private final long periodNs;
     private final Work work;
+    private final long fromNs;
+    private final long lengthNs;
+    /** Null if the time of completions is not split. */
+    private final CompletionSplit split;
     private long periodStartNs;
     private int index;
     private long sent;
@@ -48,13 +52,18 @@ final class ArrivalHandler implements CompletionHandler {
      * @param startNs  start of the schedule
      * @param fromNs   start of the recording time, inclusive
      * @param untilNs  end of the recording time, exclusive
+     * @param split    splits the time of the receives; null for none
      */
-    ArrivalHandler(final LinkedPair pair, final Schedule schedule, final long startNs, final long fromNs, final long untilNs) {
+    ArrivalHandler(final LinkedPair pair, final Schedule schedule, final long startNs, final long fromNs, final long untilNs,
+        final CompletionSplit split) {
         this.pair = pair;
         this.dueNs = schedule.dueNs();
         this.periodNs = schedule.periodNs();
         this.periodStartNs = startNs;
         this.work = Work.ofLatency(fromNs, untilNs);
+        this.fromNs = fromNs;
+        this.lengthNs = untilNs - fromNs;
+        this.split = split;
     }
 
     /** The number of messages that have arrived and of receives that have been posted again. */
@@ -82,14 +91,18 @@ final class ArrivalHandler implements CompletionHandler {
         if (path == CompletionPath.ERROR) {
             failed = true;
         } else if (path == CompletionPath.RECEIVE) {
-            onMessage();
+            onMessage(completion, sequence);
         } else {
             SENT.setRelease(this, sent + 1);
         }
     }
 
-    private void onMessage() {
-        work.onCompletion(periodStartNs + dueNs[index]);
+    private void onMessage(final WorkCompletion completion, final long sequence) {
+        final long due = periodStartNs + dueNs[index];
+        if (split != null && Long.compareUnsigned(due - fromNs, lengthNs) < 0) {
+            split.record(completion, sequence, System.nanoTime());
+        }
+        work.onCompletion(due);
         index++;
         if (index == dueNs.length) {
             index = 0;

@@ -7,12 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
 /**
  * Writes the histograms of a measurement as files for the tools of HdrHistogram: for each run the percentile distribution in
- * microseconds ({@code .hgrm}) and a log with one histogram per turn ({@code .hlog}).
+ * microseconds ({@code .hgrm}) and a log with one histogram per turn ({@code .hlog}); the distributions of the parts of the time,
+ * where they were measured.
  */
 final class HistogramFiles {
     private static final double NS_PER_US = 1_000;
@@ -31,6 +33,11 @@ final class HistogramFiles {
                 Files.createDirectories(folder);
                 files.add(writeDistribution(run.total(), folder.resolve(stem + ".hgrm")));
                 files.add(writeLog(run, folder.resolve(stem + ".hlog")));
+                final Optional<SplitTimes> split = run.split();
+                if (split.isPresent()) {
+                    files.add(writeDistribution(split.get().deviceToPollNs(), folder.resolve(stem + "-device-to-poll.hgrm")));
+                    files.add(writeDistribution(split.get().pollToHandlerNs(), folder.resolve(stem + "-poll-to-handler.hgrm")));
+                }
             } catch (final IOException e) {
                 throw new UncheckedIOException("cannot write to " + folder, e);
             }

@@ -17,6 +17,7 @@ import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.plot.PercentilePlot;
+import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.synthetic.SyntheticSource;
 import java.io.IOException;
@@ -53,6 +54,8 @@ public final class LatencyMeasurement {
     private int port;
     private RdmaApi api;
     private List<LatencyReport> reports = List.of();
+    /** Null for queues of librpma and synthetic ones, which have none. */
+    private Timestamps timestamps;
 
     /**
      * Creates a measurement.
@@ -107,13 +110,25 @@ public final class LatencyMeasurement {
      */
     public void runToServer(final RdmaApi binding, final String serverHost, final int serverPort) throws TimeoutException {
         api = binding;
+        try (RcPeer peer = api.ofRemote(serverHost)) {
+            findTimestamps(peer);
+        }
         final List<LatencyReport> measured = new ArrayList<>();
-        try (RemoteLink link = RemoteLink.connect(api, serverHost, serverPort, Purpose.ANSWER)) {
+        try (RemoteLink link = RemoteLink.connect(api, serverHost, serverPort, Purpose.ANSWER);
+            RemoteLink timed = hasTimestamps() ?
+                RemoteLink.connect(api, serverHost, serverPort, Purpose.ANSWER, true) : null) {
             for (final int size : config.sizes()) {
-                measured.add(play(nameOverDevice("/to-server/", size), List.of(ours(link, size, config.threads())),
-                    config.threads()));
+                final List<Contestant> contestants = new ArrayList<>();
+                contestants.add(ours(link, size, config.threads(), null));
+                if (timed != null) {
+                    contestants.add(ours(timed, size, config.threads(), timestamps));
+                }
+                measured.add(play(nameOverDevice("/to-server/", size), contestants, config.threads()));
             }
             link.sayGoodbye();
+            if (timed != null) {
+                timed.sayGoodbye();
+            }
         }
         reports = measured;
         write();
@@ -135,6 +150,9 @@ public final class LatencyMeasurement {
      */
     public void print(final PrintWriter out) {
         reports.forEach(report -> report.printTable(out));
+        if (timestamps != null) {
+            timestamps.print(out);
+        }
         Goals.print(results(reports), out);
         out.flush();
         census.ifPresent(out::println);
@@ -175,12 +193,17 @@ public final class LatencyMeasurement {
     }
 
     private List<LatencyReport> overDevice(final HotThreads threads) throws TimeoutException {
+        try (RcPeer peer = api.ofLocal(host)) {
+            findTimestamps(peer);
+        }
         final List<LatencyReport> measured = new ArrayList<>();
         for (final int size : config.sizes()) {
             final List<Contestant> contestants = new ArrayList<>();
             try {
-                final LinkedPair pair = new LinkedPair(api, host, port);
-                contestants.add(oursBetween(pair, size, threads));
+                contestants.add(oursBetween(new LinkedPair(api, host, port), size, threads, null));
+                if (hasTimestamps()) {
+                    contestants.add(oursBetween(new LinkedPair(api, host, port, true), size, threads, timestamps));
+                }
                 for (final String label : new LinkedHashSet<>(config.against())) {
                     addC(label, size, threads, contestants);
                 }
@@ -192,6 +215,15 @@ public final class LatencyMeasurement {
         return measured;
     }
 
+    /** The clock of the device, if the binding can use it. The context of the peer lives as long as the process. */
+    private void findTimestamps(final RcPeer peer) {
+        timestamps = api == RdmaApi.VERBS ? Timestamps.of(peer.context()) : null;
+    }
+
+    private boolean hasTimestamps() {
+        return timestamps != null && timestamps.isOffered();
+    }
+
     private String nameOverDevice(final String where, final int size) {
         final String how = config.mode() == LatencyConfig.Mode.PING_PONG ? "-ping-pong" :
             "-at-" + config.perSecond() + "-per-second";
@@ -199,16 +231,17 @@ public final class LatencyMeasurement {
             config.operation().name().toLowerCase(Locale.ROOT) + how + "/" + size + "-bytes";
     }
 
-    private Contestant ours(final Link link, final int size, final HotThreads threads) {
+    private Contestant ours(final Link link, final int size, final HotThreads threads, final Timestamps clock) {
         return config.mode() == LatencyConfig.Mode.PING_PONG ?
-            new RingpollPingPong(link, config.operation(), size, threads, config.runToCompletion()) :
-            new RingpollPacedPosts(link, config.operation(), size, config.schedule(), threads);
+            new RingpollPingPong(link, config.operation(), size, threads, config.runToCompletion(), clock) :
+            new RingpollPacedPosts(link, config.operation(), size, config.schedule(), threads, clock);
     }
 
     /** A paced send ends at the server: both ends are in this process. */
-    private Contestant oursBetween(final LinkedPair pair, final int size, final HotThreads threads) {
+    private Contestant oursBetween(
+        final LinkedPair pair, final int size, final HotThreads threads, final Timestamps clock) {
         return config.mode() == LatencyConfig.Mode.RATE && config.operation() == Traffic.Operation.SEND ?
-            new RingpollPacedSends(pair, size, config.schedule(), threads) : ours(pair, size, threads);
+            new RingpollPacedSends(pair, size, config.schedule(), threads, clock) : ours(pair, size, threads, clock);
     }
 
     private void addC(
@@ -280,6 +313,9 @@ public final class LatencyMeasurement {
     private ObjectNode document() {
         final ObjectNode root = JsonText.document(results(reports));
         reports.forEach(report -> report.addTo(root));
+        if (timestamps != null) {
+            timestamps.addTo(root);
+        }
         census.ifPresent(looked -> looked.addTo(root));
         return root;
     }

@@ -83,18 +83,12 @@ record LatencyReport(String name, List<LatencyRun> runs) {
     }
 
     void printTable(final PrintWriter out) {
-        out.printf("%n%s, ns%n%-26s %12s %8s %8s %8s %8s %8s %9s %9s %10s %12s%n", name, "", "count", "min", "median", "mean",
-            "std dev", "p90", "p99", "p99.9", "p99.99", "max");
-        for (final LatencyRun run : runs) {
-            final Histogram total = run.total();
-            out.printf(Locale.ROOT, "%-26s %,12d %,8d %,8d %,8.0f %,8.0f %,8d %,9d %,9d %,10d %,12d%n", run.label(),
-                total.getTotalCount(), total.getMinValue(), total.getValueAtPercentile(50), total.getMean(),
-                total.getStdDeviation(), total.getValueAtPercentile(90), total.getValueAtPercentile(99),
-                total.getValueAtPercentile(99.9), total.getValueAtPercentile(99.99), total.getMaxValue());
-        }
+        printHead(name, out);
+        runs.forEach(run -> printRow(run.label(), run.total(), out));
         if (runs.getFirst().windows().size() > 1) {
             printByTurn(out);
         }
+        printSplits(out);
         printAllocations(out);
         for (final LatencyRun run : runs) {
             if (!run.marks().isEmpty()) {
@@ -103,6 +97,33 @@ record LatencyReport(String name, List<LatencyRun> runs) {
             }
         }
         out.flush();
+    }
+
+    private static void printHead(final String title, final PrintWriter out) {
+        out.printf("%n%s, ns%n%-26s %12s %8s %8s %8s %8s %8s %9s %9s %10s %12s%n", title, "", "count", "min", "median", "mean",
+            "std dev", "p90", "p99", "p99.9", "p99.99", "max");
+    }
+
+    private static void printRow(final String label, final Histogram total, final PrintWriter out) {
+        out.printf(Locale.ROOT, "%-26s %,12d %,8d %,8d %,8.0f %,8.0f %,8d %,9d %,9d %,10d %,12d%n", label,
+            total.getTotalCount(), total.getMinValue(), total.getValueAtPercentile(50), total.getMean(),
+            total.getStdDeviation(), total.getValueAtPercentile(90), total.getValueAtPercentile(99),
+            total.getValueAtPercentile(99.9), total.getValueAtPercentile(99.99), total.getMaxValue());
+    }
+
+    /** The parts of the time of each run that has them. */
+    private void printSplits(final PrintWriter out) {
+        for (final LatencyRun run : runs) {
+            run.split().ifPresent(split -> {
+                printHead("time of a completion of " + run.label(), out);
+                printRow("device to poll", split.deviceToPollNs(), out);
+                printRow("poll to handler", split.pollToHandlerNs(), out);
+                if (split.negative() > 0) {
+                    out.printf(Locale.ROOT, "%,d were polled before their timestamp, by up to %,d ns: the error of the"
+                        + " conversion%n", split.negative(), -split.lowestNs());
+                }
+            });
+        }
     }
 
     private void printAllocations(final PrintWriter out) {
@@ -138,18 +159,29 @@ record LatencyReport(String name, List<LatencyRun> runs) {
         for (final LatencyRun run : runs) {
             final ObjectNode node = array.addObject();
             final Histogram total = run.total();
-            node.put("name", run.label()).put("count", total.getTotalCount()).put("min", total.getMinValue())
-                .put("median", total.getValueAtPercentile(50)).put("mean", Math.round(total.getMean() * 10) / 10.0)
-                .put("stdDeviation", Math.round(total.getStdDeviation() * 10) / 10.0);
-            for (final double percentile : PERCENTILES) {
-                node.put("p" + label(percentile), total.getValueAtPercentile(percentile));
-            }
-            node.put("max", total.getMaxValue());
+            node.put("name", run.label());
+            addDistribution(node, total);
+            run.split().ifPresent(split -> {
+                final ObjectNode parts = node.putObject("split");
+                addDistribution(parts.putObject("deviceToPoll"), split.deviceToPollNs());
+                addDistribution(parts.putObject("pollToHandler"), split.pollToHandlerNs());
+                parts.put("negative", split.negative()).put("lowest", split.lowestNs());
+            });
             final ArrayNode marks = node.putArray("marks");
             run.marks().forEach(mark -> marks.add(mark.toString()));
             final ArrayNode turns = node.putArray("turns");
             run.windows().forEach(window -> addTurn(turns.addObject(), window));
         }
+    }
+
+    private static void addDistribution(final ObjectNode node, final Histogram total) {
+        node.put("count", total.getTotalCount()).put("min", total.getMinValue())
+            .put("median", total.getValueAtPercentile(50)).put("mean", Math.round(total.getMean() * 10) / 10.0)
+            .put("stdDeviation", Math.round(total.getStdDeviation() * 10) / 10.0);
+        for (final double percentile : PERCENTILES) {
+            node.put("p" + label(percentile), total.getValueAtPercentile(percentile));
+        }
+        node.put("max", total.getMaxValue());
     }
 
     private static void addTurn(final ObjectNode turn, final LatencyWindow window) {

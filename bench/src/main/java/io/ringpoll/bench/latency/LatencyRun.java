@@ -5,6 +5,7 @@ import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.Spread;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
@@ -56,6 +57,11 @@ record LatencyRun(String label, List<LatencyWindow> windows, Set<RunMark> marks)
         final Histogram total = new Histogram(3);
         windows.forEach(window -> total.add(window.latencyNs()));
         return total;
+    }
+
+    /** The parts of the time of all turns; empty if they were not measured. */
+    Optional<SplitTimes> split() {
+        return windows.stream().flatMap(window -> window.split().stream()).reduce(SplitTimes::plus);
     }
 
     /** The number of turns in which a thread lost its CPU. */

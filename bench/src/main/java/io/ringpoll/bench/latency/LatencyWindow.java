@@ -2,6 +2,7 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.CpuLoss;
+import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -16,13 +17,20 @@ import org.HdrHistogram.Histogram;
  * @param longestGapNs   the longest time between two polls, if known; else 0
  * @param allocatedBytes bytes that the Java threads allocated for each operation; NaN if that is not known
  * @param fault          reason of a failure; empty if there was none
+ * @param split          parts of the time, of a contestant whose queues have timestamps
  */
 record LatencyWindow(int round, String label, Histogram latencyNs, long due, long onTime, CpuLoss loss, long longestGapNs,
-                     double allocatedBytes, String fault) {
-    /** A turn in which allocations were not measured. */
+                     double allocatedBytes, String fault, Optional<SplitTimes> split) {
+    /** A turn in which neither allocations nor parts of the time were measured. */
     LatencyWindow(final int round, final String label, final Histogram latencyNs, final long due, final long onTime,
         final CpuLoss loss, final long longestGapNs, final String fault) {
-        this(round, label, latencyNs, due, onTime, loss, longestGapNs, AllocationWatch.UNKNOWN, fault);
+        this(round, label, latencyNs, due, onTime, loss, longestGapNs, AllocationWatch.UNKNOWN, fault, Optional.empty());
+    }
+
+    /** The same with parts of the time. */
+    LatencyWindow with(final SplitTimes times) {
+        return new LatencyWindow(
+            round, label, latencyNs, due, onTime, loss, longestGapNs, allocatedBytes, fault, Optional.of(times));
     }
 
     /** The CPU was taken from a hot thread for so long that p99.9 is affected. */

@@ -26,6 +26,8 @@ final class PingPongHandler implements CompletionHandler {
     private final long fromNs;
     private final long lengthNs;
     private final long iterations;
+    /** Null if the time of completions is not split. */
+    private final CompletionSplit split;
     private final Histogram histogram = new Histogram(3);
     private long sentNs;
 
@@ -35,7 +37,7 @@ final class PingPongHandler implements CompletionHandler {
     private volatile boolean failed;
 
     PingPongHandler(final Link link, final Traffic.Operation operation, final int sizeBytes, final long fromNs,
-        final long untilNs, final long iterations) {
+        final long untilNs, final long iterations, final CompletionSplit split) {
         this.client = link.client();
         this.server = link.ends().size() > 1 ? link.ends().getLast() : null;
         this.operation = operation;
@@ -44,6 +46,7 @@ final class PingPongHandler implements CompletionHandler {
         this.fromNs = fromNs;
         this.lengthNs = untilNs - fromNs;
         this.iterations = iterations;
+        this.split = split;
     }
 
     /** Posts the first operation; called before the pipeline starts. */
@@ -83,20 +86,23 @@ final class PingPongHandler implements CompletionHandler {
             failed = true;
         } else if (path == CompletionPath.RECEIVE) {
             if (completion.queuePairNumber() == clientQueuePair) {
-                onReturn();
+                onReturn(completion, sequence);
             } else {
                 receive(server);
                 post(server);
             }
         } else if (completion.opcode() == WcOpcode.RDMA_READ) {
-            onReturn();
+            onReturn(completion, sequence);
         }
     }
 
-    private void onReturn() {
+    private void onReturn(final WorkCompletion completion, final long sequence) {
         final long nowNs = System.nanoTime();
         if (!done && Long.compareUnsigned(sentNs - fromNs, lengthNs) < 0) {
             histogram.recordValue(isRead() ? nowNs - sentNs : (nowNs - sentNs) / 2);
+            if (split != null) {
+                split.record(completion, sequence, nowNs);
+            }
             if (histogram.getTotalCount() == iterations) {
                 done = true;
             }

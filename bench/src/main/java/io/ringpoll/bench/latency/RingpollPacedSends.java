@@ -24,12 +24,16 @@ final class RingpollPacedSends implements Contestant {
     private final int sizeBytes;
     private final Schedule schedule;
     private final HotThreads threads;
+    /** Null if the time of completions is not split. */
+    private final Timestamps timestamps;
 
-    RingpollPacedSends(final LinkedPair pair, final int sizeBytes, final Schedule schedule, final HotThreads threads) {
+    RingpollPacedSends(final LinkedPair pair, final int sizeBytes, final Schedule schedule, final HotThreads threads,
+        final Timestamps timestamps) {
         this.pair = pair;
         this.sizeBytes = sizeBytes;
         this.schedule = schedule;
         this.threads = threads;
+        this.timestamps = timestamps;
         // One receive is posted when the connection is made, and each used one is posted again.
         for (int i = 1; i < LinkEnd.DEPTH; i++) {
             if (!pair.server().receive()) {
@@ -40,7 +44,7 @@ final class RingpollPacedSends implements Contestant {
 
     @Override
     public String label() {
-        return RingpollHandOff.NAME;
+        return timestamps == null ? RingpollHandOff.NAME : RingpollHandOff.NAME + Timestamps.SUFFIX;
     }
 
     @Override
@@ -48,8 +52,10 @@ final class RingpollPacedSends implements Contestant {
         final long startNs = System.nanoTime() + START_NS;
         final long fromNs = startNs + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
-        final ArrivalHandler handler = new ArrivalHandler(pair, schedule, startNs, fromNs, untilNs);
-        final Pipeline pipeline = threads.pipeline(handler, pair.ends()).start();
+        final CompletionSplit split = timestamps == null ? null : timestamps.newSplit(threads.ringSize());
+        final ArrivalHandler handler = new ArrivalHandler(pair, schedule, startNs, fromNs, untilNs, split);
+        final Pipeline pipeline = threads.pipeline(handler,
+            split == null ? pair.queues() : pair.queues().stream().map(split::stamped).toList()).start();
         final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, due ->
             pair.client().connection().send(pair.client().memory(), 0, sizeBytes, true, due), handler::ended);
         poster.start();
@@ -58,9 +64,10 @@ final class RingpollPacedSends implements Contestant {
         Timing.await(() -> handler.ended() >= poster.posted() || handler.hasFailed(), System.nanoTime() + REST_NS,
             "the last messages' completions");
         final PipelineReport report = pipeline.stop(REST_NS);
-        return new LatencyWindow(turn.round(), label(), handler.latencyNs(), schedule.dueWithin(turn.lengthNs()),
-            watched.handled(), watched.loss(), 0,
+        final LatencyWindow window = new LatencyWindow(turn.round(), label(), handler.latencyNs(),
+            schedule.dueWithin(turn.lengthNs()), watched.handled(), watched.loss(), 0,
             fault(poster, handler, pipeline, report));
+        return split == null ? window : window.with(split.times());
     }
 
     @Override

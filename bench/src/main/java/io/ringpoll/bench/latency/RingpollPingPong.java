@@ -8,6 +8,7 @@ import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineReport;
@@ -34,18 +35,21 @@ final class RingpollPingPong implements Contestant {
     private final HotThreads threads;
     private final boolean runToCompletion;
     private final long stallNs;
+    /** Null if the time of completions is not split. */
+    private final Timestamps timestamps;
 
     RingpollPingPong(
         final Link link, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
-        final boolean runToCompletion) {
-        this(link, operation, sizeBytes, threads, runToCompletion, StallWatch.LIMIT_NS);
+        final boolean runToCompletion, final Timestamps timestamps) {
+        this(link, operation, sizeBytes, threads, runToCompletion, timestamps, StallWatch.LIMIT_NS);
     }
 
     /** With its own limit for the time without a completion. */
     RingpollPingPong(
         final Link link, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
-        final boolean runToCompletion, final long stallNs) {
+        final boolean runToCompletion, final Timestamps timestamps, final long stallNs) {
         this.stallNs = stallNs;
+        this.timestamps = timestamps;
         this.link = link;
         this.operation = operation;
         this.sizeBytes = sizeBytes;
@@ -55,19 +59,21 @@ final class RingpollPingPong implements Contestant {
 
     @Override
     public String label() {
-        return runToCompletion ? RUN_TO_COMPLETION_NAME : RingpollHandOff.NAME;
+        final String name = runToCompletion ? RUN_TO_COMPLETION_NAME : RingpollHandOff.NAME;
+        return timestamps == null ? name : name + Timestamps.SUFFIX;
     }
 
     @Override
     public LatencyWindow run(final Turn turn) throws TimeoutException {
         final long fromNs = System.nanoTime() + START_NS + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
+        final CompletionSplit split = timestamps == null ? null : timestamps.newSplit(threads.ringSize());
         final PingPongHandler handler =
-            new PingPongHandler(link, operation, sizeBytes, fromNs, untilNs, turn.iterations());
+            new PingPongHandler(link, operation, sizeBytes, fromNs, untilNs, turn.iterations(), split);
         // Before the threads start: from then on the handler threads post.
         handler.serve();
-        final PipelineGroup pipelines = runToCompletion ? startEnds(handler) :
-            PipelineGroup.start(1, only -> threads.pipeline(handler, link.ends()));
+        final PipelineGroup pipelines = runToCompletion ? startEnds(handler, split) :
+            PipelineGroup.start(1, only -> threads.pipeline(handler, stamped(link.queues(), split)));
         final CpuLoss loss;
         final List<PipelineReport> reports;
         try {
@@ -90,7 +96,8 @@ final class RingpollPingPong implements Contestant {
         if (!failures.isEmpty() || !reports.stream().allMatch(PipelineReport::inTime)) {
             fault = "a pipeline failed: " + failures;
         }
-        return new LatencyWindow(turn.round(), label(), handler.latencyNs(), 0, 0, loss, 0, fault);
+        final LatencyWindow window = new LatencyWindow(turn.round(), label(), handler.latencyNs(), 0, 0, loss, 0, fault);
+        return split == null ? window : window.with(split.times());
     }
 
     @Override
@@ -113,10 +120,15 @@ final class RingpollPingPong implements Contestant {
         }
     }
 
-    /** Reads do not involve the peer: it has no thread. */
-    private PipelineGroup startEnds(final PingPongHandler handler) {
+    private static List<CompletionQueue> stamped(final List<CompletionQueue> queues, final CompletionSplit split) {
+        return split == null ? queues : queues.stream().map(split::stamped).toList();
+    }
+
+    /** Reads do not involve the peer: it has no thread. The split is of the client's pipeline. */
+    private PipelineGroup startEnds(final PingPongHandler handler, final CompletionSplit split) {
         final List<LinkEnd> ends = operation == Traffic.Operation.READ ? List.of(link.client()) : link.ends();
         return PipelineGroup.start(ends.size(), end -> threads.runToCompletion(end == 0 ? "bench-client" : "bench-server",
-            end == 0 ? threads.cpus().poller() : threads.cpus().handler(0), handler, List.of(ends.get(end))));
+            end == 0 ? threads.cpus().poller() : threads.cpus().handler(0), handler,
+            stamped(List.of(ends.get(end).connection().completionQueue()), end == 0 ? split : null)));
     }
 }

@@ -12,6 +12,7 @@ import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -71,7 +72,7 @@ final class SyntheticContestant implements Contestant {
             (outcome.fault().isEmpty() ? "incomplete" : outcome.fault())
                 + " (due " + all + ", polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
         return new LatencyWindow(turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss,
-            gapNs, allocatedBytes, fault);
+            gapNs, allocatedBytes, fault, Optional.empty());
     }
 
     @Override

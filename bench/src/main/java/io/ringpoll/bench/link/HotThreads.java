@@ -2,6 +2,7 @@ package io.ringpoll.bench.link;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.IdleStrategies;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.FailurePolicy;
 import io.ringpoll.pipeline.Pipeline;
@@ -21,14 +22,14 @@ import java.util.List;
  */
 public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
     /**
-     * A pipeline that polls the queues of connections and hands off to one handler. An exception of the handler halts it.
+     * A pipeline that polls queues and hands off to one handler. An exception of the handler halts it.
      *
      * @param handler of all paths
-     * @param ends    of the connections
+     * @param queues  to be polled
      * @return to be started
      */
-    public PipelineBuilder pipeline(final CompletionHandler handler, final List<LinkEnd> ends) {
-        return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {
+    public PipelineBuilder pipeline(final CompletionHandler handler, final List<CompletionQueue> queues) {
+        return poller("bench", cpus.poller(), queues).ringSize(ringSize).onAll(handler, options -> {
             options.waitStrategy(waitStrategy).name("bench-handler").failurePolicy(FailurePolicy.HALT);
             if (cpus.handler(0) != HotCpus.ANY) {
                 options.cpu(cpus.handler(0));
@@ -42,12 +43,13 @@ public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStr
      * @param name    of the pipeline
      * @param cpu     CPU of the poller, or {@link HotCpus#ANY}
      * @param handler of all paths
-     * @param ends    of the connections
+     * @param queues  to be polled
      * @return to be started
      */
     public PipelineBuilder runToCompletion(
-        final String name, final int cpu, final CompletionHandler handler, final List<LinkEnd> ends) {
-        return poller(name, cpu, ends).runToCompletion().onAll(handler, options -> options.failurePolicy(FailurePolicy.HALT));
+        final String name, final int cpu, final CompletionHandler handler,
+        final List<CompletionQueue> queues) {
+        return poller(name, cpu, queues).runToCompletion().onAll(handler, options -> options.failurePolicy(FailurePolicy.HALT));
     }
 
     /**
@@ -63,12 +65,10 @@ public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStr
         }
     }
 
-    private PipelineBuilder poller(final String name, final int cpu, final List<LinkEnd> ends) {
+    private PipelineBuilder poller(final String name, final int cpu, final List<CompletionQueue> queues) {
         final PipelineBuilder builder =
             Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitStrategy));
-        for (final LinkEnd end : ends) {
-            builder.queue(end.connection().completionQueue());
-        }
+        queues.forEach(builder::queue);
         if (cpu != HotCpus.ANY) {
             builder.pollerCpu(cpu);
         }

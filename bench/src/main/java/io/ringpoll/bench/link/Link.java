@@ -1,5 +1,6 @@
 package io.ringpoll.bench.link;
 
+import io.ringpoll.completion.CompletionQueue;
 import java.util.List;
 
 /** A connection whose operations are measured from its client end. Closed by the thread that measures. */
@@ -17,6 +18,15 @@ public interface Link extends AutoCloseable {
      * @return the client's, then the server's unless that is in another process
      */
     List<LinkEnd> ends();
+
+    /**
+     * The completion queues of the ends in this process.
+     *
+     * @return in the order of {@link #ends()}
+     */
+    default List<CompletionQueue> queues() {
+        return ends().stream().map(end -> end.connection().completionQueue()).toList();
+    }
 
     /**
      * Checks that a measurement can continue.

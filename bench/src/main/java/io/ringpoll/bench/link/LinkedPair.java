@@ -33,6 +33,18 @@ public final class LinkedPair implements Link {
      * @param port    port of the temporary listener
      */
     public LinkedPair(final RdmaApi api, final String address, final int port) {
+        this(api, address, port, false);
+    }
+
+    /**
+     * Listens and connects.
+     *
+     * @param api        the binding that makes the connections
+     * @param address    an address of this machine
+     * @param port       port of the temporary listener
+     * @param timestamps whether the completions have timestamps
+     */
+    public LinkedPair(final RdmaApi api, final String address, final int port, final boolean timestamps) {
         boolean connected = false;
         try {
             final RcPeer peer = opened(api.ofLocal(address));
@@ -40,7 +52,7 @@ public final class LinkedPair implements Link {
             final RcMemory serverMemory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
             final RcRemoteMemory clientFromServer = opened(peer.remote(clientMemory.descriptor()));
             final RcRemoteMemory serverFromClient = opened(peer.remote(serverMemory.descriptor()));
-            final RcConfig config = RcConfig.of(LinkEnd.DEPTH, LinkEnd.DEPTH, CQ_SIZE);
+            final RcConfig config = RcConfig.of(LinkEnd.DEPTH, LinkEnd.DEPTH, CQ_SIZE).withTimestamps(timestamps);
             try (RcListener listener = peer.listen(address, port)) {
                 final RcConnection connecting = connected(peer.request(address, port, config), clientMemory);
                 final RcConnection accepted = connected(listener.nextRequest(config, LinkEnd.TIMEOUT_MS).orElseThrow(

@@ -37,14 +37,15 @@ public final class RemoteLink implements Link {
     private final String server;
     private final LinkEnd client;
 
-    private RemoteLink(final RdmaApi api, final String host, final int port, final Purpose purpose) {
+    private RemoteLink(
+        final RdmaApi api, final String host, final int port, final Purpose purpose, final boolean timestamps) {
         server = "the server at " + host + ", port " + port;
         boolean connected = false;
         try {
             final RcPeer peer = opened(api.ofRemote(host));
             final RcMemory memory = opened(peer.allocate(LinkEnd.MEMORY_BYTES, LinkEnd.usages()));
             final RcConnection connection;
-            try (RcRequest request = peer.request(host, port, config())) {
+            try (RcRequest request = peer.request(host, port, config().withTimestamps(timestamps))) {
                 for (int i = 0; i < CLIENT_RECEIVES; i++) {
                     request.receive(memory, 0, LinkEnd.MEMORY_BYTES, 0);
                 }
@@ -72,8 +73,24 @@ public final class RemoteLink implements Link {
      * @throws IllegalStateException if there is no such server
      */
     public static RemoteLink connect(final RdmaApi api, final String host, final int port, final Purpose purpose) {
+        return connect(api, host, port, purpose, false);
+    }
+
+    /**
+     * Connects.
+     *
+     * @param api        the binding that makes the connections
+     * @param host       address of the server
+     * @param port       port of the server
+     * @param purpose    what the server does with messages
+     * @param timestamps whether the completions at this end have timestamps
+     * @return the connection, to be closed
+     * @throws IllegalStateException if there is no such server
+     */
+    public static RemoteLink connect(
+        final RdmaApi api, final String host, final int port, final Purpose purpose, final boolean timestamps) {
         try {
-            return new RemoteLink(api, host, port, purpose);
+            return new RemoteLink(api, host, port, purpose, timestamps);
         } catch (final RuntimeException failure) {
             throw new IllegalStateException("no connection to " + host + ", port " + port + " (is the server there?): " +
                 failure.getMessage(), failure);

@@ -56,8 +56,8 @@ public final class RemoteThroughput {
             // Before the threads start: from then on the handler thread posts.
             handler.start();
             final PipelineBuilder builder = config.runToCompletion() ?
-                config.threads().runToCompletion("bench-client", config.threads().cpus().poller(), handler, link.ends()) :
-                config.threads().pipeline(handler, link.ends());
+                config.threads().runToCompletion("bench-client", config.threads().cpus().poller(), handler, link.queues()) :
+                config.threads().pipeline(handler, link.queues());
             try (Pipeline pipeline = builder.start()) {
                 observe(link, handler, pipeline, TimeUnit.MILLISECONDS.toNanos(config.leadInMs()));
                 for (int round = -config.warmUp(); round < config.rounds(); round++) {

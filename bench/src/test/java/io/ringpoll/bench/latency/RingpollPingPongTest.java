@@ -46,7 +46,7 @@ class RingpollPingPongTest {
         final Turn turn = new Turn(0, 0, TimeUnit.MINUTES.toNanos(10), Long.MAX_VALUE);
         try (FaultInjection injection = FaultInjection.apply(FaultPlan.parse("delay:10s@500"));
             RingpollPingPong contestant = new RingpollPingPong(new LinkedPair(RdmaApi.RPMA, TestDevice.address(), 7493),
-                Traffic.Operation.SEND, 64, threads, runToCompletion, TimeUnit.SECONDS.toNanos(2))) {
+                Traffic.Operation.SEND, 64, threads, runToCompletion, null, TimeUnit.SECONDS.toNanos(2))) {
             final TimeoutException stalled = assertThrows(TimeoutException.class, () -> contestant.run(turn));
             assertTrue(stalled.getMessage().contains("nothing has completed for 2 s"), stalled::getMessage);
         }

@@ -103,6 +103,45 @@ class LatencyCommandTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--iterations 100", "--iterations 100 --run-to-completion",
+        "--mode rate --rate 1000 --duration 0.1", "--mode rate --rate 1000 --duration 0.1 --operation send"})
+    void shouldSplitTheTimeOfCompletionsOverVerbs(final String measurement) throws IOException {
+        final JsonNode root = json("--over loopback --api verbs --warm-up 0 --lead-in 20 --against none " + measurement);
+        final JsonNode runs = root.path("latencies").path(0).path("runs");
+        final String ours = measurement.contains("--run") ? "ringpoll-run-to-completion" : "ringpoll";
+        assertEquals(List.of(ours, ours + "-timestamps"), List.of(runs.path(0).path("name").asText(),
+            runs.path(1).path("name").asText()));
+        assertFalse(runs.path(0).has("split"));
+        for (final String part : List.of("deviceToPoll", "pollToHandler")) {
+            final JsonNode times = runs.path(1).path("split").path(part);
+            assertEquals(100, times.path("count").asInt(), part);
+            assertTrue(times.path("p99.99").asLong() >= times.path("median").asLong(), part);
+        }
+        final JsonNode clock = root.path("deviceClock");
+        assertTrue(clock.path("offered").asBoolean());
+        assertEquals(1.0, clock.path("resolutionNs").asDouble());
+        assertTrue(clock.path("comparisonErrorNs").path("median").asLong() > 0, clock.toString());
+        assertTrue(clock.path("differenceNs").has("max"), clock.toString());
+    }
+
+    @Test
+    void shouldPrintTheSplitAndTheClock() {
+        assertEquals(0, run("--over loopback --api verbs --warm-up 0 --iterations 20 --against none --pin none --wait yield"),
+            calls.err());
+        final String out = calls.out();
+        assertTrue(out.contains("time of a completion of ringpoll-timestamps, ns"), out);
+        assertTrue(out.contains("device to poll  ") && out.contains("poll to handler  "), out);
+        assertTrue(out.contains("kHz; resolution 1.00 ns; in 200 comparisons with System.nanoTime()"), out);
+    }
+
+    @Test
+    void shouldNotSplitOverLibrpma() throws IOException {
+        final JsonNode root = json("--over loopback --warm-up 0 --lead-in 20 --against none --iterations 20");
+        assertFalse(root.has("deviceClock"));
+        assertEquals(1, root.path("latencies").path(0).path("runs").size());
+    }
+
     @Test
     void shouldRefuseVerbsForTheSyntheticQueue() {
         assertEquals(2, run("--api verbs --over synthetic"));

@@ -9,8 +9,10 @@ package io.ringpoll.internal.rc;
  * @param sqSize        depth of the send queue
  * @param rqSize        depth of the receive queue
  * @param sharedChannel whether both completion queues share a completion channel
+ * @param timestamps    whether completions have timestamps of the device; {@link RdmaApi#VERBS} only
  */
-public record RcConfig(int timeoutMs, int cqSize, int rcqSize, int sqSize, int rqSize, boolean sharedChannel) {
+public record RcConfig(
+    int timeoutMs, int cqSize, int rcqSize, int sqSize, int rqSize, boolean sharedChannel, boolean timestamps) {
     private static final int DEFAULT_TIMEOUT_MS = 1000;
 
     /**
@@ -22,7 +24,7 @@ public record RcConfig(int timeoutMs, int cqSize, int rcqSize, int sqSize, int r
      * @return a configuration
      */
     public static RcConfig of(final int sqSize, final int rqSize, final int cqSize) {
-        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false);
+        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false, false);
     }
 
     /**
@@ -32,7 +34,7 @@ public record RcConfig(int timeoutMs, int cqSize, int rcqSize, int sqSize, int r
      * @return a configuration
      */
     public RcConfig withReceiveQueue(final int entries) {
-        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel);
+        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel, timestamps);
     }
 
     /**
@@ -42,7 +44,7 @@ public record RcConfig(int timeoutMs, int cqSize, int rcqSize, int sqSize, int r
      * @return a configuration
      */
     public RcConfig withSharedChannel(final boolean shared) {
-        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared);
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared, timestamps);
     }
 
     /**
@@ -52,6 +54,16 @@ public record RcConfig(int timeoutMs, int cqSize, int rcqSize, int sqSize, int r
      * @return a configuration
      */
     public RcConfig withTimeoutMs(final int limitMs) {
-        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel);
+        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps);
+    }
+
+    /**
+     * The same with completion queues that have timestamps, or without.
+     *
+     * @param wanted whether they have; connecting fails if the device has no clock
+     * @return a configuration
+     */
+    public RcConfig withTimestamps(final boolean wanted) {
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, wanted);
     }
 }

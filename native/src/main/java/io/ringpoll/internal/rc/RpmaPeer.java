@@ -55,6 +55,9 @@ final class RpmaPeer extends RcPeer {
 
     /** The configuration of librpma, to be closed. */
     static ConnectionConfig config(final RcConfig config) {
+        if (config.timestamps()) {
+            throw new IllegalArgumentException("librpma has no completion timestamps: use " + RdmaApi.VERBS);
+        }
         final ConnectionConfig own = ConnectionConfig.create();
         boolean complete = false;
         try {

@@ -28,9 +28,9 @@ final class VerbsQueues implements AutoCloseable {
         try {
             final VerbsContext context = id.context();
             final CompletionChannel channel = opened(CompletionChannel.create(context));
-            main = opened(VerbsCompletionQueue.create(context, "main CQ of " + id.name(), config.cqSize(), channel));
-            receives = config.rcqSize() == 0 ? null : opened(VerbsCompletionQueue.create(context, "receive CQ of " + id.name(),
-                config.rcqSize(), config.sharedChannel() ? channel : opened(CompletionChannel.create(context))));
+            main = opened(queue(context, "main CQ of " + id.name(), config.cqSize(), channel, config.timestamps()));
+            receives = config.rcqSize() == 0 ? null : opened(queue(context, "receive CQ of " + id.name(), config.rcqSize(),
+                config.sharedChannel() ? channel : opened(CompletionChannel.create(context)), config.timestamps()));
             final QueuePairAttributes attributes =
                 receives == null ? QueuePairAttributes.create(main) : QueuePairAttributes.create(main, receives);
             queuePair = opened(id.createQueuePair(
@@ -41,6 +41,12 @@ final class VerbsQueues implements AutoCloseable {
                 close();
             }
         }
+    }
+
+    private static VerbsCompletionQueue queue(final VerbsContext context, final String name, final int entries,
+        final CompletionChannel channel, final boolean timestamps) {
+        return timestamps ? VerbsCompletionQueue.createWithTimestamps(context, name, entries, channel) :
+            VerbsCompletionQueue.create(context, name, entries, channel);
     }
 
     ConnectionId id() {
