@@ -180,6 +180,16 @@ struct baseline *baseline_paced_start(struct baseline_link *link,
 uint64_t baseline_posts(struct baseline_link *link, uint32_t operation, uint32_t size,
     uint64_t count);
 
+/* A connection of librdmacm with both ends in this process, each with BASELINE_LINK_BYTES of memory; without librpma. */
+struct baseline_verbs;
+
+/* Returns NULL with errno EIO or ENOMEM. */
+struct baseline_verbs *baseline_verbs_open(const char *address, const char *port);
+void baseline_verbs_close(struct baseline_verbs *verbs);
+
+/* As baseline_posts, by ibv_post_send and ibv_poll_cq. */
+uint64_t baseline_verbs_posts(struct baseline_verbs *verbs, uint32_t operation, uint32_t size, uint64_t count);
+
 /* Whether ping-pong has recorded the requested number of round trips. */
 int baseline_link_is_done(struct baseline_link *link);
 

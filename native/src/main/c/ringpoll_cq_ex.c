@@ -50,25 +50,46 @@ fill(struct ibv_cq_ex *cq, struct ibv_wc *wc)
 		wc->imm_data = ibv_wc_read_imm_data(cq);
 }
 
-int
-ringpoll_poll_cq_ex(struct ibv_cq_ex *cq, int num_entries, struct ibv_wc *wc, const struct ibv_wc *first, uint64_t *ticks)
+/* The arguments of a poll. They are in memory, so that a poll of an empty queue saves no registers. */
+struct batch {
+	struct ibv_poll_cq_attr attr;
+	int num_entries;
+	struct ibv_cq_ex *cq;
+	struct ibv_wc *wc;
+	const struct ibv_wc *first;
+	uint64_t *ticks;
+};
+
+/* take -- moves the completions of a queue whose poll has been started, and ends the poll */
+static __attribute__((noinline)) int
+take(const struct batch *batch)
 {
-	struct ibv_poll_cq_attr attr = {0};
-	const int error = ibv_start_poll(cq, &attr);
+	struct ibv_cq_ex *cq = batch->cq;
+	struct ibv_wc *wc = batch->wc;
+	uint64_t *ticks = batch->ticks;
 	int n = 0;
 
-	if (__builtin_expect(error != 0, 1))
-		return error == ENOENT ? 0 : -error;
 	if (ticks != NULL)
-		ticks += wc - first;
+		ticks += wc - batch->first;
 	do {
 		fill(cq, &wc[n]);
 		if (ticks != NULL)
 			ticks[n] = ibv_wc_read_completion_ts(cq);
-	} while (++n < num_entries && ibv_next_poll(cq) == 0);
+	} while (++n < batch->num_entries && ibv_next_poll(cq) == 0);
 	/* The failure of a queue in the middle of a batch is that of the next start. */
 	ibv_end_poll(cq);
 	return n;
+}
+
+int
+ringpoll_poll_cq_ex(struct ibv_cq_ex *cq, int num_entries, struct ibv_wc *wc, const struct ibv_wc *first, uint64_t *ticks)
+{
+	struct batch batch = {.num_entries = num_entries, .cq = cq, .wc = wc, .first = first, .ticks = ticks};
+	const int error = ibv_start_poll(cq, &batch.attr);
+
+	if (__builtin_expect(error == ENOENT, 1))
+		return 0;
+	return error == 0 ? take(&batch) : -error;
 }
 
 int

@@ -71,6 +71,12 @@ final class BaselineFunctions {
         LIBRARY.capturing("baseline_queues_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle baseline_queues_close$mh =
         LIBRARY.plain("baseline_queues_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_verbs_open$mh =
+        LIBRARY.capturing("baseline_verbs_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_verbs_close$mh =
+        LIBRARY.plain("baseline_verbs_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_verbs_posts$mh = LIBRARY.capturing(
+        "baseline_verbs_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle baseline_posts$mh = LIBRARY.capturing(
         "baseline_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle baseline_echo_open$mh =
@@ -137,6 +143,31 @@ final class BaselineFunctions {
     static void queuesClose(final long queues) {
         try {
             baseline_queues_close$mh.invokeExact(queues);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long verbsOpen(final long address, final long port) {
+        try {
+            return (long) baseline_verbs_open$mh.invokeExact(CallState.current().errnoSegment(), address, port);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void verbsClose(final long verbs) {
+        try {
+            baseline_verbs_close$mh.invokeExact(verbs);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long verbsPosts(final long verbs, final int operation, final int sizeBytes, final long count) {
+        try {
+            return (long) baseline_verbs_posts$mh.invokeExact(
+                CallState.current().errnoSegment(), verbs, operation, sizeBytes, count);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

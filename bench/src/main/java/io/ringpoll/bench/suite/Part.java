@@ -8,6 +8,7 @@ import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.instructions.InstructionTool;
 import io.ringpoll.bench.processes.ProcessesConfig;
 import io.ringpoll.bench.processes.ProcessesTool;
+import io.ringpoll.bench.verbs.VerbsTool;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -28,6 +29,8 @@ public enum Part {
     HAND_OFF,
     /** Posting through the binding. */
     POST,
+    /** Posts in lists and singly over verbs, and the poll of an extended queue. */
+    VERBS,
     /** The wake-up latency of idle strategies. */
     WAKE_UP,
     /** The cost of the counters of the poller. */
@@ -67,12 +70,12 @@ public enum Part {
      * The parts of a run for which none is named.
      *
      * @param effort effort of the run
-     * @return all but {@link #INSTRUCTIONS}, which not every system allows; without {@link #GROWTH} and {@link #PROCESSES} unless
-     *     the effort is {@link Effort#FULL}
+     * @return all but {@link #INSTRUCTIONS}, which not every system allows; without {@link #VERBS}, {@link #GROWTH} and
+     *     {@link #PROCESSES} unless the effort is {@link Effort#FULL}
      */
     public static Set<Part> unnamed(final Effort effort) {
         return EnumSet.complementOf(
-            effort == Effort.FULL ? EnumSet.of(INSTRUCTIONS) : EnumSet.of(PROCESSES, GROWTH, INSTRUCTIONS));
+            effort == Effort.FULL ? EnumSet.of(INSTRUCTIONS) : EnumSet.of(VERBS, PROCESSES, GROWTH, INSTRUCTIONS));
     }
 
     /** Its JMH comparisons. */
@@ -82,6 +85,7 @@ public enum Part {
             case FLYWEIGHT -> Comparisons.flyweight(effort);
             case HAND_OFF -> Comparisons.handOff(effort);
             case POST -> Comparisons.post(effort);
+            case VERBS -> Comparisons.verbs();
             case WAKE_UP -> Comparisons.wakeUp(effort);
             case COUNTERS -> Comparisons.counters(effort);
             case THROUGHPUT, LATENCY, ECHO, PROCESSES, GROWTH, INSTRUCTIONS -> List.of();
@@ -95,6 +99,7 @@ public enum Part {
             case LATENCY -> latency(effort, folder);
             case ECHO -> List.of(echo(effort, Set.of()));
             case PROCESSES -> List.of(processes(effort));
+            case VERBS -> List.of(verbs(effort));
             case INSTRUCTIONS -> InstructionTool.labels().stream().map(label -> instructions(label, effort)).toList();
             default -> List.of();
         };
@@ -147,6 +152,11 @@ public enum Part {
         final String settings = settings(effort);
         return new ToolRun("processes", "processes", List.of(settings), ProcessesConfig.named(settings).expectedNs(),
             ProcessesTool.class);
+    }
+
+    private static ToolRun verbs(final Effort effort) {
+        final String settings = settings(effort);
+        return new ToolRun("verbs", "verbs", List.of(settings), VerbsTool.expectedNs(settings), VerbsTool.class);
     }
 
     /** The tool of {@link #ECHO} with some numbers of connections; with all if none is given. */

@@ -14,6 +14,7 @@ import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Verdict;
 import io.ringpoll.bench.processes.ProcessesConfig;
 import io.ringpoll.bench.processes.ProcessesTool;
+import io.ringpoll.bench.verbs.VerbsTool;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -83,6 +84,8 @@ class BenchSuiteTest {
             } else if (goal.result().startsWith("processes/")) {
                 assertEquals(ProcessesTool.class, Part.PROCESSES.tools(Effort.QUICK, folder).getFirst().main(),
                     "see ProcessesReportTest");
+            } else if (goal.result().startsWith("verbs/")) {
+                assertEquals(VerbsTool.class, Part.VERBS.tools(Effort.QUICK, folder).getFirst().main(), "see VerbsToolTest");
             } else if (goal.result().startsWith("replicate/")) {
                 assertEquals("netty", goal.baseline(), "see ReplicateGoalsTest");
             } else if (goal.baseline().equals(BenchResult.NOTHING)) {

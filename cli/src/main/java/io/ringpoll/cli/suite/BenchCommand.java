@@ -51,7 +51,9 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     private boolean glance;
 
     @Option(names = "--only", paramLabel = "PART", split = ",",
-        description = "Only these parts: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency, echo "
+        description = "Only these parts: poll, flyweight, hand-off, post, verbs (lists of posts beside "
+            + "single ones, posts beside C and librpma, and an extended queue; measured with --full or if it is named), wake-up, "
+            + "counters, throughput, latency, echo "
             + "(servers of messages), processes (two of them, beside shared memory, Aeron IPC and TCP), growth (cost by queues, "
             + "pollers, ring size and batch; both measured with --full or if they are named), instructions (executed "
             + "instructions by part of the program; only if it is named).")
