@@ -2,10 +2,13 @@ package io.ringpoll.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import org.agrona.UnsafeApi;
 
 /**
  * The memory of one work request with one element, which a queue posts again and again: for posts without a list.
+ *
+ * <p>Its fields are written by address: a segment would check its bounds and its lifetime for each of them.
  *
  * <p>Used between enter and leave of the queue's hot calls, so by one thread at a time.
  */
@@ -19,31 +22,35 @@ final class SingleRequest {
     private final long address = memory.address();
 
     SingleRequest() {
-        memory.set(ValueLayout.JAVA_LONG, IbvWr.SG_LIST_OFFSET, address + ELEMENT_OFFSET);
+        UnsafeApi.putLong(address + IbvWr.SG_LIST_OFFSET, address + ELEMENT_OFFSET);
     }
 
     /** Sets what requests of both queues have; a null region is for a request without data. */
     void set(final long workRequestId, final MemoryRegion region, final long regionAddress, final long lengthBytes) {
-        memory.set(ValueLayout.JAVA_LONG, IbvWr.WR_ID_OFFSET, workRequestId);
-        memory.set(ValueLayout.JAVA_INT, IbvWr.NUM_SGE_OFFSET, region == null ? 0 : 1);
-        memory.set(ValueLayout.JAVA_LONG, ELEMENT_OFFSET + IbvWr.SGE_ADDR_OFFSET, regionAddress);
-        memory.set(ValueLayout.JAVA_INT, ELEMENT_OFFSET + IbvWr.SGE_LENGTH_OFFSET, (int) lengthBytes);
-        memory.set(ValueLayout.JAVA_INT, ELEMENT_OFFSET + IbvWr.SGE_LKEY_OFFSET, region == null ? 0 : region.localKey());
+        UnsafeApi.putLong(address + IbvWr.WR_ID_OFFSET, workRequestId);
+        UnsafeApi.putInt(address + IbvWr.NUM_SGE_OFFSET, region == null ? 0 : 1);
+        UnsafeApi.putLong(address + ELEMENT_OFFSET + IbvWr.SGE_ADDR_OFFSET, regionAddress);
+        UnsafeApi.putInt(address + ELEMENT_OFFSET + IbvWr.SGE_LENGTH_OFFSET, (int) lengthBytes);
+        UnsafeApi.putInt(address + ELEMENT_OFFSET + IbvWr.SGE_LKEY_OFFSET, region == null ? 0 : region.localKey());
     }
 
     /** Sets what only requests to the send queue have; the immediate data are in host byte order, null is no remote memory. */
     void set(final int opcode, final int flags, final int immediate, final RemoteMemory remote, final long remoteOffset) {
-        memory.set(ValueLayout.JAVA_INT, IbvWr.OPCODE_OFFSET, opcode);
-        memory.set(ValueLayout.JAVA_INT, IbvWr.SEND_FLAGS_OFFSET, flags);
-        memory.set(ValueLayout.JAVA_INT, IbvWr.IMM_DATA_OFFSET, Integer.reverseBytes(immediate));
+        UnsafeApi.putInt(address + IbvWr.OPCODE_OFFSET, opcode);
+        UnsafeApi.putInt(address + IbvWr.SEND_FLAGS_OFFSET, flags);
+        UnsafeApi.putInt(address + IbvWr.IMM_DATA_OFFSET, Integer.reverseBytes(immediate));
         if (remote != null) {
-            memory.set(ValueLayout.JAVA_LONG, IbvWr.REMOTE_ADDR_OFFSET, remote.address() + remoteOffset);
-            memory.set(ValueLayout.JAVA_INT, IbvWr.RDMA_RKEY_OFFSET, remote.key());
+            UnsafeApi.putLong(address + IbvWr.REMOTE_ADDR_OFFSET, remote.address() + remoteOffset);
+            UnsafeApi.putInt(address + IbvWr.RDMA_RKEY_OFFSET, remote.key());
         }
     }
 
     /** Posts it, within a hot call; the result is 0 or an errno value. */
     int post(final int turn, final MemorySegment function, final long queue, final long lengthBytes) {
-        return PostFunctions.post(PostFunctions.turn(turn, lengthBytes, 1), function, queue, address, address + BAD_OFFSET);
+        try {
+            return PostFunctions.post(PostFunctions.turn(turn, lengthBytes, 1), function, queue, address, address + BAD_OFFSET);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
     }
 }
