@@ -2,6 +2,7 @@
 /* wire.c: segments of shared memory, and the records in their rings. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -62,7 +63,13 @@ void lb_wire_unmap(struct lb_wire_segment *segment)
 
 void lb_wire_part(struct lb_wire_segment *segment)
 {
-    (void)mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    const int flags = MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+
+    /* A limit of private memory (RLIMIT_DATA) does not count shared memory, which no other process has either. */
+    if (mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_PRIVATE | flags, -1, 0) != MAP_FAILED ||
+            mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_SHARED | flags, -1, 0) != MAP_FAILED)
+        return;
+    abort(); /* the child of a fork may not touch what is its parent's */
 }
 
 /* Looks how far the consumer is; sets broken if it claims what cannot be. */

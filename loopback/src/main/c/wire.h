@@ -143,7 +143,7 @@ int lb_wire_create(struct lb_wire_segment **segment);
 int lb_wire_map(int fd, struct lb_wire_segment **segment);
 void lb_wire_unmap(struct lb_wire_segment *segment);
 
-/* Puts empty memory that is not shared in the place of a segment. */
+/* Puts empty memory, which the other end does not have, in the place of a segment; ends the process if the kernel has none. */
 void lb_wire_part(struct lb_wire_segment *segment);
 
 /* Orders a store before a load: of two ends that do so, one sees the other. */

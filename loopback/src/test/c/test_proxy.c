@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -879,6 +881,54 @@ static void should_use_the_same_lines_for_messages_that_answer_each_other(void)
     close_other(&other);
 }
 
+/* The same where no completion is awaited: then a poll takes the answers by the short way. */
+static void should_use_the_same_lines_for_answers_that_are_taken_the_short_way(void)
+{
+    enum { SENDS_PER_SIGNAL = 16 };
+    struct other other;
+    uint64_t at = 0;
+
+    open_other(&other);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const bool signalled = i % SENDS_PER_SIGNAL == SENDS_PER_SIGNAL - 1;
+
+        verbs_recv(&other.pair, 0, 1000 + i, 0, LENGTH);
+        CHECK(at % LB_WIRE_RING <= LB_WIRE_MIN_LAP);
+        verbs_send(&other.pair, 0, i, IBV_WR_SEND, LENGTH, signalled ? IBV_SEND_SIGNALED : 0);
+        CHECK_EQ(read_requests(&other, &at, i), 1);
+        answer_us(&other, i, IBV_WR_SEND, 0, at);
+        if (signalled)
+            check_next(&other, i, IBV_WC_SUCCESS);
+        check_next(&other, 1000 + i, IBV_WC_SUCCESS);
+    }
+    close_other(&other);
+}
+
+/* A limit of the child's memory does not let it send in its parent's name. */
+static void should_not_share_a_segment_with_a_child_that_may_have_no_more_memory(void)
+{
+    struct other other;
+    struct rlimit limit;
+    int status;
+
+    open_other(&other);
+    CHECK_EQ(getrlimit(RLIMIT_DATA, &limit), 0);
+    const struct rlimit none = {.rlim_cur = 4096, .rlim_max = limit.rlim_max};
+    CHECK_EQ(setrlimit(RLIMIT_DATA, &none), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        write_to_it(&other, 1);
+        _exit(request_at(&other, 0) != NULL ? 0 : 1);
+    }
+    CHECK_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+    CHECK(child > 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK(request_at(&other, 0) == NULL);
+    close_other(&other);
+}
+
 /* Laps become longer when a message finds no room in a short one. */
 static void should_let_few_messages_of_bursts_wait_for_room(void)
 {
@@ -1115,6 +1165,10 @@ static void should_complete_long_reads_by_events(void)
 const struct test proxy_tests[] = {
     {"messages of two ends that answer each other use the same lines",
         should_use_the_same_lines_for_messages_that_answer_each_other},
+    {"answers that are taken the short way keep messages in the same lines",
+        should_use_the_same_lines_for_answers_that_are_taken_the_short_way},
+    {"a child that may have no more memory does not share a segment with its parent",
+        should_not_share_a_segment_with_a_child_that_may_have_no_more_memory},
     {"few messages of bursts wait for room", should_let_few_messages_of_bursts_wait_for_room},
     {"what another process cannot have consumed is ignored", should_ignore_what_the_other_end_cannot_have_consumed},
     {"an end that sleeps takes all of a long response", should_take_all_of_a_long_response_while_it_sleeps},
