@@ -821,6 +821,25 @@ static void should_ring_for_consumption_that_is_awaited(void)
     close_other(&other);
 }
 
+/* The message is taken by a poll of a queue that is polled all the time. */
+static void should_ring_for_consumption_that_a_busy_poll_makes(void)
+{
+    enum { EMPTY_POLLS = 200 };
+    struct other other;
+
+    open_other(&other);
+    verbs_recv(&other.pair, 0, 0, 0, LENGTH);
+    for (int i = 0; i < EMPTY_POLLS; i++)
+        check_none(&other);
+    send_line_to_us(&other, 0, IBV_WR_SEND);
+    atomic_store(&other.to_us->requests.starved, 1);
+    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    check_next(&other, 0, IBV_WC_SUCCESS);
+    check_none(&other);
+    CHECK(is_rung(&other));
+    close_other(&other);
+}
+
 /* A poll that finds messages also sends what has waited for room: the messages may never end. */
 static void should_send_the_requests_behind_a_full_ring_while_messages_arrive(void)
 {
@@ -1217,6 +1236,7 @@ const struct test proxy_tests[] = {
     {"an end is not rung for an acknowledgement that it does not await",
         should_not_ring_for_an_acknowledgement_that_nobody_awaits},
     {"an end is rung for the room that it waits for", should_ring_for_consumption_that_is_awaited},
+    {"an end is rung for the room that a busy poll makes", should_ring_for_consumption_that_a_busy_poll_makes},
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
     {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},
