@@ -110,6 +110,15 @@ public abstract class ConnectionEventLoop<C> {
     }
 
     /**
+     * What the thread does now, for a message.
+     *
+     * @return its stack; empty if it has ended
+     */
+    protected final StackTraceElement[] stack() {
+        return thread.getStackTrace();
+    }
+
+    /**
      * Executes a command on the thread; any thread.
      *
      * @param command a failure is passed to {@link #onDefect}

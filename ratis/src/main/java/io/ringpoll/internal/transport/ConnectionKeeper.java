@@ -60,8 +60,10 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
         if (join(TimeUnit.MILLISECONDS.toNanos(node.config().closeTimeoutMs()))) {
             return true;
         }
+        final TimeoutException late = new TimeoutException("the thread of the connections is here:");
+        late.setStackTrace(stack());
         stop(0);
-        node.warn("its connections have not ended");
+        node.warn("its connections have not ended", late);
         return false;
     }
 

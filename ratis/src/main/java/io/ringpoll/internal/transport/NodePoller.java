@@ -37,6 +37,8 @@ final class NodePoller {
     private static final String SHARED_NAME = "shared-rdma-";
     private static final int RING_SIZE = 4096;
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** Short: the thread of the connections waits for it, and serves all other connections and the listener, too. */
+    private static final long REMOVE_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** The shared pollers; guarded by this map, as are the additions and removals of their nodes. */
     private static final Map<PollerConfig, NodePoller> SHARED = new HashMap<>();
@@ -140,12 +142,12 @@ final class NodePoller {
     }
 
     /**
-     * Removes a queue and waits until the poller no longer accesses it; no effect if it is not polled.
+     * Removes a queue and waits for some milliseconds until the poller no longer accesses it; no effect if it is not polled.
      *
-     * @throws TimeoutException as {@link Pipeline#removeQueue}; call again
+     * @throws TimeoutException if the poller has not removed it yet, because a handler has not returned; call again later
      */
     void remove(final CompletionQueue queue) throws TimeoutException {
-        pipeline.removeQueue(queue);
+        pipeline.removeQueue(queue, REMOVE_NS);
     }
 
     /**

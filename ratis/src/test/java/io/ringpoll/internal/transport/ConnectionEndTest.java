@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 class ConnectionEndTest {
     private static final int SHORT_MS = 300;
     private static final int GRACE_MS = 500;
+    private static final int FREE_WITHIN_S = 3;
 
     private final Nodes nodes = new Nodes();
     private final TransportCounters counters = new TransportCounters();
@@ -188,6 +190,52 @@ class ConnectionEndTest {
         Nodes.await("the release of everything", device::isClosed);
         closing.join();
         assertFalse(link.isOpen());
+    }
+
+    @Test
+    void shouldFreeItsPortWhileAHandlerDoesNotReturn() throws Exception {
+        final CountDownLatch handling = new CountDownLatch(1);
+        final CountDownLatch returning = new CountDownLatch(1);
+        final Node server = nodes.node(config("server", ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS), (type, request) -> {
+            handling.countDown();
+            awaitRelease(returning);
+            return Nodes.echo(type, request);
+        }, new TransportCounters());
+        server.listen(TestDevice.address(), Integer.parseInt(port));
+        final Link link = connect(node(ConnectedPair.TIMEOUT_MS));
+        link.request(MessageType.CLIENT_REQUEST, Nodes.request(ByteString.EMPTY));
+        assertTrue(handling.await(10, TimeUnit.SECONDS));
+        // The poller stays with the handler, and the ended connection with the poller.
+        link.fail(new IOException("the peer has left"));
+        TimeUnit.MILLISECONDS.sleep(SHORT_MS);
+        final long startNs = System.nanoTime();
+        final Thread closer = Thread.ofPlatform().start(server::close);
+        try {
+            final Node next = node(ConnectedPair.TIMEOUT_MS);
+            Nodes.await("the free port", () -> listens(next));
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(FREE_WITHIN_S));
+            assertTrue(closer.isAlive());
+        } finally {
+            returning.countDown();
+            closer.join();
+        }
+    }
+
+    private static void awaitRelease(final CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (final InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private boolean listens(final Node node) {
+        try {
+            node.listen(TestDevice.address(), Integer.parseInt(port));
+            return true;
+        } catch (final IOException inUse) {
+            return false;
+        }
     }
 
     @Test

@@ -1,11 +1,10 @@
 package io.ringpoll.ratis.suites;
 
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import java.io.PrintStream;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -14,6 +13,7 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.impl.MiniRaftCluster;
 import org.apache.ratis.util.TimeDuration;
+import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -25,9 +25,10 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 /**
  * Runs the engine's suites over this transport and over its own Netty transport, and prints a table of the results.
  *
- * <p>Arguments: names of suites; all if none. {@code --names} prints the names instead. The property {@code
- * ringpoll.suites.electionMs} is the minimum election time-out, for machines that are too slow for the engine's 150 ms; the
- * client's time-out scales with it. With {@code ringpoll.suites.transport=ringpoll} or {@code netty}, only this one is run.
+ * <p>Arguments: names of suites, or {@code SUITE#TEST} for a single test; all suites if none. {@code --names} prints the names
+ * instead. The property {@code ringpoll.suites.electionMs} is the minimum election time-out, for machines that are too slow for
+ * the engine's 150 ms; the client's time-out scales with it. With {@code ringpoll.suites.transport=ringpoll} or {@code netty},
+ * only this one is run.
  * Causes of failed and aborted tests are written to standard error. {@code verify/ratis/suites} calls it.
  */
 public final class SuiteTable {
@@ -44,23 +45,19 @@ public final class SuiteTable {
         final PrintStream out = new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true);
         System.setOut(new PrintStream(PrintStream.nullOutputStream()));
         if (names.length == 1 && names[0].equals("--names")) {
-            suites(SuitesOverRdma.class).forEach(suite -> out.println(suite.getSimpleName()));
+            names(SuitesOverRdma.class).forEach(out::println);
             return;
         }
         final String transport = System.getProperty("ringpoll.suites.transport", "");
         out.println("| suite | over ringpoll | s | failed | over Netty | s | failed |");
         out.println("| --- | --- | --- | --- | --- | --- | --- |");
         boolean onlyHere = false;
-        for (final Class<?> suite : suites(SuitesOverRdma.class)) {
-            if (names.length > 0 && !Arrays.asList(names).contains(suite.getSimpleName())) {
-                continue;
-            }
-            out.print("| " + suite.getSimpleName() + " | ");
-            final TestExecutionSummary here = transport.equals("netty") ? null : run(suite);
+        for (final String selected : names.length > 0 ? List.of(names) : names(SuitesOverRdma.class)) {
+            out.print("| " + selected + " | ");
+            final TestExecutionSummary here = transport.equals("netty") ? null : run(SuitesOverRdma.class, selected);
             out.print(cells(here));
             out.flush();
-            final TestExecutionSummary there = transport.equals("ringpoll") ? null : run(suites(SuitesOverNetty.class).stream()
-                .filter(each -> each.getSimpleName().equals(suite.getSimpleName())).findFirst().orElseThrow());
+            final TestExecutionSummary there = transport.equals("ringpoll") ? null : run(SuitesOverNetty.class, selected);
             onlyHere |= here != null && here.getTestsFailedCount() > 0 && (there == null || there.getTestsFailedCount() == 0);
             out.println(cells(there).strip());
         }
@@ -68,10 +65,8 @@ public final class SuiteTable {
         System.exit(onlyHere ? 1 : 0);
     }
 
-    private static List<Class<?>> suites(final Class<?> holder) {
-        final List<Class<?>> suites = new ArrayList<>(List.of(holder.getDeclaredClasses()));
-        suites.sort(Comparator.comparing(Class::getSimpleName));
-        return suites;
+    private static List<String> names(final Class<?> holder) {
+        return Arrays.stream(holder.getDeclaredClasses()).map(Class::getSimpleName).sorted().toList();
     }
 
     /** Prints the causes of tests that did not succeed. */
@@ -87,7 +82,7 @@ public final class SuiteTable {
         }
     }
 
-    private static TestExecutionSummary run(final Class<?> suite) {
+    private static TestExecutionSummary run(final Class<?> holder, final String selected) {
         // Each suite expects a JVM of its own: the settings of one must not affect the next.
         final RaftProperties properties = MiniRaftCluster.Factory.Get.PROPERTIES.get();
         properties.clear();
@@ -99,10 +94,15 @@ public final class SuiteTable {
                 TimeDuration.valueOf(REQUEST_BY_ELECTION * electionMs, TimeUnit.MILLISECONDS));
         }
         final SummaryGeneratingListener listener = new SummaryGeneratingListener();
-        LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(suite))
+        LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selector(holder, selected))
             .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", TEST_TIMEOUT).build(), listener,
             new Reasons());
         return listener.getSummary();
+    }
+
+    private static DiscoverySelector selector(final Class<?> holder, final String selected) {
+        final String name = holder.getName() + "$" + selected;
+        return selected.contains("#") ? selectMethod(name) : selectClass(name);
     }
 
     /** Three columns, empty ones if the suite was not run. */
