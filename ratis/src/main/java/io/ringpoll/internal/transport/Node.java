@@ -58,6 +58,7 @@ public final class Node implements AutoCloseable {
     /** Held while a connection is created, and during the begin of the close. */
     private final Object attaching = new Object();
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final InterruptedConnects interrupted;
     private final AtomicLong unsent = new AtomicLong();
     private final AtomicLong defects = new AtomicLong();
     private int nextNumber = 1;
@@ -85,6 +86,7 @@ public final class Node implements AutoCloseable {
         this.requests = requests;
         this.counters = counters;
         this.resources = resources;
+        interrupted = new InterruptedConnects(config.connectTimeoutMs());
         try {
             resources.push(peer);
             admission = new Admission(config.bounds());
@@ -131,7 +133,8 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer and waits until the connection is established or the time-out has elapsed.
+     * Connects to a peer and waits until the connection is established or the time-out has elapsed. An interrupt ends the wait:
+     * the next call for the peer continues it, unless the time-out elapses before.
      *
      * @param address of the peer
      * @param port    of the peer
@@ -144,6 +147,24 @@ public final class Node implements AutoCloseable {
         if (keeper.isCurrentThread() || isHandlerThread()) {
             throw new IllegalStateException("the threads of handlers and connection events cannot wait for a connection");
         }
+        final String target = name + " at " + address + ":" + port;
+        final Link continued = interrupted.take(target);
+        final Link link = continued != null ? continued : request(address, port, name);
+        try {
+            return link.established().get(config.connectTimeoutMs(), TimeUnit.MILLISECONDS);
+        } catch (final InterruptedException e) {
+            interrupted.keep(target, link);
+            Thread.currentThread().interrupt();
+            throw interrupted(name);
+        } catch (final ExecutionException | TimeoutException e) {
+            counters.increment(Count.CONNECTS_FAILED);
+            link.fail(new ConnectException("no reply within " + config.connectTimeoutMs() + " ms"));
+            throw withCause(new ConnectException("cannot connect to " + target), e);
+        }
+    }
+
+    /** Requests a connection, which is not established yet. */
+    private Link request(final String address, final int port, final String name) throws IOException {
         final Link link;
         try (ConnectionConfig connectionConfig = config.newConnectionConfig().timeoutMs(config.connectTimeoutMs());
             ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
@@ -155,17 +176,7 @@ public final class Node implements AutoCloseable {
             throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
         }
         keeper.keep(link);
-        try {
-            return link.established().get(config.connectTimeoutMs(), TimeUnit.MILLISECONDS);
-        } catch (final InterruptedException e) {
-            link.fail(new IOException("the connect was abandoned"));
-            Thread.currentThread().interrupt();
-            throw interrupted(name);
-        } catch (final ExecutionException | TimeoutException e) {
-            counters.increment(Count.CONNECTS_FAILED);
-            link.fail(new ConnectException("no reply within " + config.connectTimeoutMs() + " ms"));
-            throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
-        }
+        return link;
     }
 
     private static InterruptedIOException interrupted(final String name) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
@@ -15,6 +16,7 @@ import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
@@ -126,19 +128,58 @@ class ConnectTest {
     void shouldStopConnectingOnInterrupt() throws Exception {
         final Node client = client(30_000);
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), port)) {
-            final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
-            final Thread connecting = Thread.ofPlatform().start(() -> {
-                try {
-                    assertThrows(InterruptedIOException.class, () -> connect(client));
-                    interrupted.complete(Thread.currentThread().isInterrupted());
-                } catch (final AssertionError e) {
-                    interrupted.completeExceptionally(e);
-                }
-            });
-            Nodes.await("the attempt", () -> !client.hasNoLinks());
-            connecting.interrupt();
-            assertTrue(interrupted.get(20, TimeUnit.SECONDS));
+            interruptConnect(client);
             assertTrue(silent.fd() >= 0);
+        }
+        Nodes.await("its end", client::hasNoLinks);
+    }
+
+    private void interruptConnect(final Node client) throws Exception {
+        final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        final Thread connecting = Thread.ofPlatform().start(() -> {
+            try {
+                assertThrows(InterruptedIOException.class, () -> connect(client));
+                interrupted.complete(Thread.currentThread().isInterrupted());
+            } catch (final AssertionError e) {
+                interrupted.completeExceptionally(e);
+            }
+        });
+        Nodes.await("the attempt", () -> !client.hasNoLinks());
+        connecting.interrupt();
+        assertTrue(interrupted.get(20, TimeUnit.SECONDS));
+    }
+
+    private static Connection accept(final Endpoint endpoint) {
+        final Connection accepted = endpoint.nextRequest(ConnectedPair.TIMEOUT_MS).orElseThrow()
+            .connect(new Hello(Nodes.CREDITS, Nodes.BUFFER_BYTES).bytes());
+        assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), accepted.nextEvent(ConnectedPair.TIMEOUT_MS));
+        return accepted;
+    }
+
+    /** Else the peer cannot accept it, which is logged there as an error of the device. */
+    @Test
+    void shouldCompleteAnInterruptedConnectForTheNextCaller() throws Exception {
+        final Node client = client(30_000);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
+            interruptConnect(client);
+            try (Connection accepted = accept(endpoint)) {
+                final Link link = connect(client);
+                assertTrue(link.isOpen());
+                assertEquals(1, link.number());
+                assertEquals(1, counters.value(Count.CONNECTIONS_OPENED));
+                assertTrue(accepted.eventFd() >= 0);
+            }
+        }
+    }
+
+    @Test
+    void shouldEndAnInterruptedConnectThatNobodyContinues() throws Exception {
+        final Node client = client(FAIR_MS);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
+            interruptConnect(client);
+            try (Connection accepted = accept(endpoint)) {
+                assertEquals(Optional.of(ConnectionEvent.CLOSED), accepted.nextEvent(ConnectedPair.TIMEOUT_MS));
+            }
         }
         Nodes.await("its end", client::hasNoLinks);
     }

@@ -1,0 +1,45 @@
+package io.ringpoll.internal.transport;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Connects whose callers have been interrupted, as the engine does at the end of each election. They continue, and the next
+ * caller takes them over: a peer that is about to accept one that has been ended finds no requester, which librpma logs as an
+ * error, and every election would connect again. One that nobody takes over ends. Thread-safe.
+ */
+final class InterruptedConnects {
+    private final int keepMs;
+    private final Map<String, Link> byPeer = new ConcurrentHashMap<>();
+
+    /** Creates an empty map whose connects end after a time, established or not. */
+    InterruptedConnects(final int keepMs) {
+        this.keepMs = keepMs;
+    }
+
+    /** Keeps a connect to a peer. */
+    void keep(final String peer, final Link link) {
+        final Link former = byPeer.put(peer, link);
+        if (former != null) {
+            abandon(former);
+        }
+        CompletableFuture.delayedExecutor(keepMs, TimeUnit.MILLISECONDS).execute(() -> {
+            if (byPeer.remove(peer, link)) {
+                abandon(link);
+            }
+        });
+    }
+
+    /** Removes the connect to a peer; null if there is none, or it has failed. */
+    Link take(final String peer) {
+        final Link link = byPeer.remove(peer);
+        return link != null && link.isOpen() ? link : null;
+    }
+
+    private static void abandon(final Link link) {
+        link.fail(new IOException("the connect was abandoned"));
+    }
+}
