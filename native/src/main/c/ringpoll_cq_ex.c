@@ -89,7 +89,8 @@ ringpoll_poll_cq_ex(struct ibv_cq_ex *cq, int num_entries, struct ibv_wc *wc, co
 
 	if (__builtin_expect(error == ENOENT, 1))
 		return 0;
-	return error == 0 ? take(&batch) : -error;
+	/* Also mlx5's CQ_POLL_ERR, which is negative: it must not look like completions. */
+	return error == 0 ? take(&batch) : error < 0 ? error : -error;
 }
 
 int
