@@ -1,12 +1,13 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.ConnectionEventLoop;
 import io.ringpoll.internal.connections.KeptConnection;
 import io.ringpoll.internal.connections.KeptConnection.Phase;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RpmaObjects;
 import java.net.ConnectException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -91,7 +92,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     /** Accepts no more, and ends all connections. */
     void endAll() {
         execute(() -> {
-            closeEndpoints();
+            closeListeners();
             all().forEach(kept -> {
                 kept.owner().close();
                 if (kept.wasEstablished()) {
@@ -104,7 +105,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     /** Ends all connections without waiting for polling threads, which have ended. */
     void abandonAll() {
         execute(() -> {
-            closeEndpoints();
+            closeListeners();
             all().forEach(kept -> {
                 kept.owner().close();
                 kept.enter(Phase.DISCONNECTING, 0);
@@ -123,7 +124,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     }
 
     private void begin(final MessageConnection connection, final long timeoutNs) {
-        final KeptConnection<MessageConnection> kept = keep(connection, connection.connection(), timeoutNs);
+        final KeptConnection<MessageConnection> kept = keep(connection, RpmaObjects.of(connection.connection()), timeoutNs);
         if (connection.endReason() != null) {
             end(kept);
         } else if (set.isClosed()) {
@@ -179,12 +180,12 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     }
 
     @Override
-    protected ConnectionConfig newConnectionConfig() {
-        return set.newConnectionConfig();
+    protected RcConfig connectionConfig() {
+        return set.connectionConfig();
     }
 
     @Override
-    protected void onRequest(final ConnectionRequest request) throws ProtocolViolation {
+    protected void onRequest(final RcRequest request) throws ProtocolViolation {
         final MessageConnection connection = set.make(request, Hello.decode(request.privateData()));
         final String lateness = connection.poller().lateness();
         if (!lateness.isEmpty() && !warned) {
@@ -222,16 +223,16 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     }
 
     @Override
-    protected void onLost(final KeptConnection<MessageConnection> kept, final ConnectionEvent event) {
+    protected void onLost(final KeptConnection<MessageConnection> kept, final RcEvent event) {
         kept.owner().requestEnd(DisconnectReason.PEER_LOST, "connection event " + event +
-            (event == ConnectionEvent.REJECTED ? ": nobody listens there, or the server has refused the request" : ""));
+            (event == RcEvent.REJECTED ? ": nobody listens there, or the server has refused the request" : ""));
         if (isClosedBeforeEstablished(kept)) {
             release(kept);
         }
     }
 
     @Override
-    protected void onEventFailure(final KeptConnection<MessageConnection> kept, final RpmaException failed) {
+    protected void onEventFailure(final KeptConnection<MessageConnection> kept, final RdmaException failed) {
         kept.owner().requestEnd(DisconnectReason.FAILED, failed.getMessage());
     }
 

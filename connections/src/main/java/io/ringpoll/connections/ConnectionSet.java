@@ -7,14 +7,16 @@ import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.JvmShutdown;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import java.net.ConnectException;
@@ -56,7 +58,7 @@ public final class ConnectionSet implements AutoCloseable {
     private final ConnectionSetBuilder config;
     private final ConnectionSizes sizes;
     private final Hello hello;
-    private final Peer peer;
+    private final RcPeer peer;
     private final ConnectionPollers pollers;
     private final PipelineGroup pipelines;
     /** Empty if there are polling threads. */
@@ -99,11 +101,11 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    private Peer openPeer() {
-        Peer device = null;
+    private RcPeer openPeer() {
+        RcPeer device = null;
         boolean opened = false;
         try {
-            device = config.peer != null ? config.peer : Peer.ofLocal(localAddress(config));
+            device = RpmaObjects.of(config.peer != null ? config.peer : Peer.ofLocal(localAddress(config)));
             sizes.requireWithin(device);
             opened = true;
             return device;
@@ -189,9 +191,9 @@ public final class ConnectionSet implements AutoCloseable {
      */
     public int listen(final String host, final int port) {
         requireOpen();
-        final Endpoint endpoint = peer.listen(host, Integer.toString(port));
-        final int taken = port == 0 ? endpoint.port() : port;
-        events.listen(endpoint);
+        final RcListener listener = peer.listen(host, port);
+        final int taken = port == 0 ? listener.port() : port;
+        events.listen(listener);
         return taken;
     }
 
@@ -262,8 +264,7 @@ public final class ConnectionSet implements AutoCloseable {
     private MessageConnection request(
         final String host, final int port, final MessageBuffers buffers, final Deadline deadline) throws ConnectException {
         boolean made = false;
-        try (ConnectionConfig queues = sizes.newConfig(resolutionMs(deadline.leftNs()));
-            ConnectionRequest request = peer.request(host, Integer.toString(port), queues)) {
+        try (RcRequest request = peer.request(host, port, sizes.config(resolutionMs(deadline.leftNs())))) {
             final MessageConnection connection = connect(request, buffers);
             made = true;
             return connection;
@@ -483,7 +484,7 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /** Makes a connection from a request, if there is a place for it; the peer's hello is null if this side has requested it. */
-    MessageConnection make(final ConnectionRequest request, final Hello peers) {
+    MessageConnection make(final RcRequest request, final Hello peers) {
         final MessageBuffers buffers = takePlace();
         boolean made = false;
         try {
@@ -500,9 +501,9 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    private MessageConnection connect(final ConnectionRequest request, final MessageBuffers buffers) {
+    private MessageConnection connect(final RcRequest request, final MessageBuffers buffers) {
         buffers.postReceives(request);
-        final Connection connection = request.connect(hello.encode());
+        final Connection connection = RpmaObjects.of(request.connect(hello.encode()));
         try {
             final ConnectionPoller poller = pollers.leastLoaded();
             final MessageConnection made = new MessageConnection(poller, connection, buffers, sizes, config.listener);
@@ -588,8 +589,8 @@ public final class ConnectionSet implements AutoCloseable {
         return pollers;
     }
 
-    ConnectionConfig newConnectionConfig() {
-        return sizes.newConfig((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(config.acceptTimeoutNs)));
+    RcConfig connectionConfig() {
+        return sizes.config((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(config.acceptTimeoutNs)));
     }
 
     ConnectionSetBuilder config() {

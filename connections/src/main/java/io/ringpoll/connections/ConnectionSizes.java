@@ -2,8 +2,8 @@ package io.ringpoll.connections;
 
 import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.internal.connections.BufferSizes;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcPeer;
 
 /**
  * The sizes of a connection's queues and memory, derived from the messages in flight and their maximum length.
@@ -53,7 +53,7 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
     }
 
     /** Refuses queues that the device does not have: no connection could be made, and peers would wait for an answer. */
-    void requireWithin(final Peer device) {
+    void requireWithin(final RcPeer device) {
         DeviceAttributes.of(device.context()).ifPresent(limits -> {
             require("a send queue", sendQueueSize(), limits.maxQpWr(), limits.name());
             require("a receive queue", receives(), limits.maxQpWr(), limits.name());
@@ -69,14 +69,8 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
         }
     }
 
-    /** The configuration of a connection, to be closed. */
-    ConnectionConfig newConfig(final int timeoutMs) {
-        final ConnectionConfig config = ConnectionConfig.create();
-        try {
-            return config.timeoutMs(timeoutMs).sqSize(sendQueueSize()).rqSize(receives()).cqSize(completionQueueSize());
-        } catch (final RuntimeException | Error failure) {
-            config.close();
-            throw failure;
-        }
+    /** The configuration of a connection. */
+    RcConfig config(final int timeoutMs) {
+        return RcConfig.of(sendQueueSize(), receives(), completionQueueSize()).withTimeoutMs(timeoutMs);
     }
 }

@@ -3,6 +3,7 @@ package io.ringpoll.connections;
 import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
@@ -51,7 +52,7 @@ final class MessageReceiver {
         this.listener = listener;
         this.bytes = bytes;
         connection = owner.connection();
-        region = memory.region();
+        region = RpmaObjects.of(memory.region());
         strideBytes = memory.strideBytes();
         posted = sizes.receives();
         maxPending = sizes.pendingReceives();

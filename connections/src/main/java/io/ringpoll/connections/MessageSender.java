@@ -4,6 +4,7 @@ import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -37,7 +38,7 @@ final class MessageSender {
         final Credits credits) {
         this.credits = credits;
         this.connection = connection;
-        region = memory.region();
+        region = RpmaObjects.of(memory.region());
         ring = new SendRing(memory, sizes.signalInterval());
         maxCreditSends = sizes.creditSends();
     }
@@ -187,7 +188,7 @@ final class MessageSender {
 
     private boolean post(final int offset, final int lengthBytes, final int immediate, final long id) {
         return connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset, lengthBytes,
-            ring.flagOf(id), immediate, id);
+            ring.isSignaled(id) ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, immediate, id);
     }
 
     @Override

@@ -1,7 +1,8 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -17,18 +18,19 @@ import java.util.List;
  * @param peer    the device
  * @param address by which it was opened
  */
-record LocalDevice(Peer peer, String address) {
+record LocalDevice(RcPeer peer, String address) {
     /**
      * Opens a device.
      *
+     * @param api  the binding that opens it
      * @param host its address; null for the first interface with an RDMA device
      */
-    static LocalDevice open(final String host) throws IOException {
+    static LocalDevice open(final RdmaApi api, final String host) throws IOException {
         if (host != null && !host.isEmpty()) {
             try {
                 final String address = InetAddress.getByName(host).getHostAddress();
-                return new LocalDevice(Peer.ofLocal(address), address);
-            } catch (final UnknownHostException | RpmaException | IllegalStateException e) {
+                return new LocalDevice(api.ofLocal(address), address);
+            } catch (final UnknownHostException | RdmaException | IllegalStateException e) {
                 throw new IOException("no RDMA device for " + host + " (the server's address in its group, or " +
                     RdmaConfigKeys.SERVER_HOST_KEY + "): " + e.getMessage(), e);
             }
@@ -36,8 +38,8 @@ record LocalDevice(Peer peer, String address) {
         for (final InetAddress candidate : addresses()) {
             final String address = candidate.getHostAddress();
             try {
-                return new LocalDevice(Peer.ofLocal(address), address);
-            } catch (final RpmaException | IllegalStateException e) {
+                return new LocalDevice(api.ofLocal(address), address);
+            } catch (final RdmaException | IllegalStateException e) {
                 // This interface has no RDMA device: try the next one.
                 continue;
             }

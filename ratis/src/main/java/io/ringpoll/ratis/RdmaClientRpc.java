@@ -1,5 +1,8 @@
 package io.ringpoll.ratis;
 
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.MessageTooLongException;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
@@ -7,8 +10,6 @@ import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.StreamPacket;
 import io.ringpoll.internal.transport.TransportCounters;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -117,16 +118,17 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             return node;
         }
 
-        private Peer device(final InetSocketAddress server) throws IOException {
+        private RcPeer device(final InetSocketAddress server) throws IOException {
+            final RdmaApi api = RdmaConfig.api(properties);
             final String host = RdmaConfigKeys.clientHost(properties);
             try {
-                return host != null ? Peer.ofLocal(host) : Peer.ofRemote(server.getAddress().getHostAddress());
-            } catch (final RpmaException | IllegalStateException e) {
+                return host != null ? api.ofLocal(host) : api.ofRemote(server.getAddress().getHostAddress());
+            } catch (final RdmaException | IllegalStateException e) {
                 throw new IOException("no RDMA device for " + (host != null ? host : server) + ": " + e.getMessage(), e);
             }
         }
 
-        private Node open(final NodeConfig config, final Peer peer) throws IOException {
+        private Node open(final NodeConfig config, final RcPeer peer) throws IOException {
             try {
                 return new Node(config, peer, (type, request) -> refuse(request), counters);
             } catch (final RuntimeException | OutOfMemoryError e) {

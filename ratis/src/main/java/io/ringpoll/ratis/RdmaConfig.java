@@ -11,6 +11,7 @@ import static org.apache.ratis.conf.ConfUtils.requireMin;
 import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.Access;
 import io.ringpoll.internal.transport.AddressFilter;
 import io.ringpoll.internal.transport.HandlerThreads;
@@ -68,6 +69,7 @@ final class RdmaConfig {
      *     the message contains the key
      */
     static void checkServer(final RaftProperties properties) {
+        api(properties);
         nodeConfig(properties, "", false).buffers();
         checkMessageSize(properties);
         checkAccess(properties, PeerRole.SERVER);
@@ -89,6 +91,7 @@ final class RdmaConfig {
      * @throws IllegalArgumentException if a value is out of range, or a secret cannot be read; the message contains the key
      */
     static void checkClient(final RaftProperties properties) {
+        api(properties);
         nodeConfig(properties, "", false).buffers();
         RdmaConfigKeys.countersFile(properties);
         checkAccess(properties, PeerRole.CLIENT);
@@ -175,6 +178,20 @@ final class RdmaConfig {
             wait(RdmaConfigKeys.POLLER_IDLE_KEY, RdmaConfigKeys.pollerIdle(properties)),
             RdmaConfigKeys.pollerSpin(properties).toLong(TimeUnit.NANOSECONDS), handlers,
             wait(RdmaConfigKeys.HANDLER_WAIT_KEY, RdmaConfigKeys.handlerWait(properties)));
+    }
+
+    /**
+     * The binding that makes the connections.
+     *
+     * @throws IllegalArgumentException if the value is none; the message contains the key
+     */
+    static RdmaApi api(final RaftProperties properties) {
+        final String api = RdmaConfigKeys.api(properties);
+        try {
+            return RdmaApi.valueOf(constant(api));
+        } catch (final IllegalArgumentException e) {
+            throw new IllegalArgumentException(RdmaConfigKeys.API_KEY + " = " + api + ": use rpma or verbs", e);
+        }
     }
 
     private static HandlerThreads handlers(final RaftProperties properties) {

@@ -22,12 +22,13 @@ public interface RdmaConfigKeys {
     /** Prefix of all keys. */
     String PREFIX = "raft.rdma";
 
+    /** The binding that makes connections: rpma (librpma), or verbs (librdmacm and libibverbs, without librpma). */
+    String API_KEY = PREFIX + ".api";
+    /** Default of {@link #API_KEY}. */
+    String API_DEFAULT = "rpma";
     /** Address of the server's RDMA device; by default the server's address in its group, else the first interface with one. */
     String SERVER_HOST_KEY = PREFIX + ".server.host";
-    /**
-     * Port of a server; 0 selects that of the server's address in its group, else a free one. RDMA ports are a namespace separate
-     * from TCP's.
-     */
+    /** Port of a server; 0: that of the server's address in its group, else a free one. RDMA ports are separate from TCP's. */
     String SERVER_PORT_KEY = PREFIX + ".server.port";
     /** Default of {@link #SERVER_PORT_KEY}. */
     int SERVER_PORT_DEFAULT = 0;
@@ -128,10 +129,7 @@ public interface RdmaConfigKeys {
     String POLLER_SHARED_KEY = PREFIX + ".poller.shared";
     /** Default of {@link #POLLER_SHARED_KEY}. */
     boolean POLLER_SHARED_DEFAULT = true;
-    /**
-     * CPU to which the polling thread is pinned; -1 for none. Several nodes of a process need {@link #POLLER_SHARED_KEY},
-     * otherwise their pollers compete for that CPU.
-     */
+    /** CPU of the polling thread; -1 for none. Several nodes of a process need {@link #POLLER_SHARED_KEY}, or compete for it. */
     String POLLER_CPU_KEY = PREFIX + ".poller.cpu";
     /** Default of {@link #POLLER_CPU_KEY}. */
     int POLLER_CPU_DEFAULT = -1;
@@ -143,9 +141,7 @@ public interface RdmaConfigKeys {
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
     TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(50, TimeUnit.MICROSECONDS);
-    /**
-     * Threads of the handlers: the poller's, one for all paths, or parallel with one for each of the three paths.
-     */
+    /** Threads of the handlers: the poller's, one for all paths, or parallel with one for each of the three paths. */
     String HANDLERS_KEY = PREFIX + ".handlers";
     /** Default of {@link #HANDLERS_KEY}. */
     String HANDLERS_DEFAULT = "poller";
@@ -168,6 +164,14 @@ public interface RdmaConfigKeys {
     String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
     /** Default of {@link #COUNTERS_FILE_KEY}. */
     boolean COUNTERS_FILE_DEFAULT = true;
+
+    /**
+     * {@return the value of {@link #API_KEY}}
+     * @param properties to read
+     */
+    static String api(final RaftProperties properties) {
+        return RdmaConfig.text(properties, API_KEY, API_DEFAULT);
+    }
 
     /**
      * {@return the value of {@link #SERVER_HOST_KEY}; null if it is not set}
@@ -411,6 +415,15 @@ public interface RdmaConfigKeys {
      */
     static boolean countersFile(final RaftProperties properties) {
         return RdmaConfig.flag(properties, COUNTERS_FILE_KEY, COUNTERS_FILE_DEFAULT);
+    }
+
+    /**
+     * Sets {@link #API_KEY}.
+     * @param properties to change
+     * @param api        rpma or verbs
+     */
+    static void setApi(final RaftProperties properties, final String api) {
+        set(properties::set, API_KEY, api);
     }
 
     /**

@@ -1,12 +1,12 @@
 package io.ringpoll.ratis;
 
+import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.RequestHandler;
 import io.ringpoll.internal.transport.ResourceStack;
 import io.ringpoll.internal.transport.TransportCounters;
-import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
@@ -75,7 +75,7 @@ final class ServerNode {
         final StreamServer streams = new StreamServer(server, threads, address -> open());
         final RequestHandler requests =
             new StreamRequests(streams, new RequestDispatcher(server, threads, RdmaConfigKeys.direct(properties)));
-        final LocalDevice device = LocalDevice.open(own.host());
+        final LocalDevice device = LocalDevice.open(RdmaConfig.api(properties), own.host());
         host = device.address();
         port = own.port();
         final Node opened = open(config, device.peer(), requests);
@@ -125,7 +125,7 @@ final class ServerNode {
         return null;
     }
 
-    private Node open(final NodeConfig config, final Peer device, final RequestHandler requests) throws IOException {
+    private Node open(final NodeConfig config, final RcPeer device, final RequestHandler requests) throws IOException {
         try {
             return new Node(config, device, requests, counters);
         } catch (final RuntimeException | OutOfMemoryError e) {

@@ -1,6 +1,6 @@
 package io.ringpoll.internal.connections;
 
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcPeer;
 import java.util.ArrayDeque;
 
 /**
@@ -9,7 +9,7 @@ import java.util.ArrayDeque;
  * <p>Thread-safe.
  */
 public final class BufferPool {
-    private final Peer peer;
+    private final RcPeer peer;
     private final BufferSizes sizes;
     /** Guarded by its own lock, as are the following. */
     private final ArrayDeque<MessageBuffers> spare = new ArrayDeque<>();
@@ -22,7 +22,7 @@ public final class BufferPool {
      * @param peer  the device; open until everything is released
      * @param sizes of each connection's memory
      */
-    public BufferPool(final Peer peer, final BufferSizes sizes) {
+    public BufferPool(final RcPeer peer, final BufferSizes sizes) {
         this.peer = peer;
         this.sizes = sizes;
     }

@@ -1,21 +1,19 @@
 package io.ringpoll.internal.connections;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.KeptConnection.Phase;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.os.DescriptorPoll;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.RpmaError;
-import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -43,7 +41,7 @@ public abstract class ConnectionEventLoop<C> {
     private final DescriptorPoll descriptors = new DescriptorPoll();
     private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
     private final Map<C, KeptConnection<C>> connections = new IdentityHashMap<>();
-    private final List<Endpoint> endpoints = new ArrayList<>();
+    private final List<RcListener> listeners = new ArrayList<>();
     private final Thread thread;
     private volatile boolean stopped;
 
@@ -74,12 +72,12 @@ public abstract class ConnectionEventLoop<C> {
     /**
      * Accepts requests of peers.
      *
-     * @param endpoint closed by {@link #closeEndpoints}, or at the end of the thread
+     * @param listener closed by {@link #closeListeners}, or at the end of the thread
      */
-    public final void listen(final Endpoint endpoint) {
+    public final void listen(final RcListener listener) {
         execute(() -> {
-            endpoints.add(endpoint);
-            descriptors.add(endpoint.fd(), () -> accept(endpoint));
+            listeners.add(listener);
+            descriptors.add(listener.eventFd(), () -> accept(listener));
         });
     }
 
@@ -145,7 +143,7 @@ public abstract class ConnectionEventLoop<C> {
                 LockSupport.parkNanos(PAUSE_NS);
             }
         }
-        closeEndpoints();
+        closeListeners();
     }
 
     private void tick() {
@@ -158,24 +156,23 @@ public abstract class ConnectionEventLoop<C> {
         }
     }
 
-    private void accept(final Endpoint endpoint) {
+    private void accept(final RcListener listener) {
         // The close of an unaccepted request rejects it.
-        try (ConnectionConfig config = newConnectionConfig();
-            ConnectionRequest request = endpoint.nextRequest(config, 0).orElse(null)) {
+        try (RcRequest request = listener.nextRequest(connectionConfig(), 0).orElse(null)) {
             if (request != null) {
                 offer(request);
             }
-        } catch (final RpmaException | IllegalStateException | IllegalArgumentException failed) {
+        } catch (final RdmaException | IllegalStateException | IllegalArgumentException failed) {
             // A peer that no longer waits.
             onRejected(failed);
         }
     }
 
     /** Before the close of the request: when the peer learns that it was rejected, it has been counted. */
-    private void offer(final ConnectionRequest request) {
+    private void offer(final RcRequest request) {
         try {
             onRequest(request);
-        } catch (final IOException | RpmaException | IllegalStateException | IllegalArgumentException rejected) {
+        } catch (final IOException | RdmaException | IllegalStateException | IllegalArgumentException rejected) {
             onRejected(rejected);
         }
     }
@@ -188,7 +185,7 @@ public abstract class ConnectionEventLoop<C> {
      * @param timeoutNs  to be established, in nanoseconds
      * @return the connection in its first phase
      */
-    protected final KeptConnection<C> keep(final C owner, final Connection connection, final long timeoutNs) {
+    protected final KeptConnection<C> keep(final C owner, final RcConnection connection, final long timeoutNs) {
         final KeptConnection<C> kept = new KeptConnection<>(owner, connection, timeoutNs);
         connections.put(owner, kept);
         descriptors.add(connection.eventFd(), () -> readEvent(kept));
@@ -229,21 +226,18 @@ public abstract class ConnectionEventLoop<C> {
      * @param kept the connection
      */
     protected final void readEvent(final KeptConnection<C> kept) {
-        final Optional<ConnectionEvent> some;
+        final RcEvent event;
         try {
-            some = kept.connection().nextEvent(0);
-        } catch (final RpmaException failed) {
-            if (failed.code() == RpmaError.UNKNOWN) {
-                // Of an event that says nothing about the connection itself, such as a changed address of the device.
-                onDefect(failed);
-            } else {
-                onEventFailure(kept, failed);
-            }
+            event = kept.connection().nextEvent(0).orElse(null);
+        } catch (final RdmaException failed) {
+            onEventFailure(kept, failed);
             return;
         }
-        if (some.isPresent() && some.get() != ConnectionEvent.ESTABLISHED) {
-            onLost(kept, some.get());
-        } else if (some.isPresent() && kept.isAwaited()) {
+        if (event == RcEvent.UNDEFINED) {
+            onDefect(new IllegalStateException("an event of " + kept.connection().name() + " that is not about it"));
+        } else if (event != null && event != RcEvent.ESTABLISHED) {
+            onLost(kept, event);
+        } else if (event != null && kept.isAwaited()) {
             onEstablished(kept);
         }
     }
@@ -282,12 +276,12 @@ public abstract class ConnectionEventLoop<C> {
     }
 
     /** Accepts no more requests. */
-    protected final void closeEndpoints() {
-        for (final Endpoint endpoint : endpoints) {
-            descriptors.remove(endpoint.fd());
-            endpoint.close();
+    protected final void closeListeners() {
+        for (final RcListener listener : listeners) {
+            descriptors.remove(listener.eventFd());
+            listener.close();
         }
-        endpoints.clear();
+        listeners.clear();
     }
 
     /**
@@ -331,9 +325,9 @@ public abstract class ConnectionEventLoop<C> {
     /**
      * The configuration for the next accepted connection.
      *
-     * @return closed after its use
+     * @return its sizes
      */
-    protected abstract ConnectionConfig newConnectionConfig();
+    protected abstract RcConfig connectionConfig();
 
     /**
      * Accepts a request and keeps its connection, or leaves it, or throws an exception, which rejects it.
@@ -341,7 +335,7 @@ public abstract class ConnectionEventLoop<C> {
      * @param request closed after the call
      * @throws IOException if the peer violates the protocol
      */
-    protected abstract void onRequest(ConnectionRequest request) throws IOException;
+    protected abstract void onRequest(RcRequest request) throws IOException;
 
     /**
      * A request was rejected, or its peer no longer waits.
@@ -363,7 +357,7 @@ public abstract class ConnectionEventLoop<C> {
      * @param kept  the connection, in any phase
      * @param event one of an end
      */
-    protected abstract void onLost(KeptConnection<C> kept, ConnectionEvent event);
+    protected abstract void onLost(KeptConnection<C> kept, RcEvent event);
 
     /**
      * The events of a connection cannot be read.
@@ -371,7 +365,7 @@ public abstract class ConnectionEventLoop<C> {
      * @param kept   the connection, in any phase
      * @param failed the failure
      */
-    protected abstract void onEventFailure(KeptConnection<C> kept, RpmaException failed);
+    protected abstract void onEventFailure(KeptConnection<C> kept, RdmaException failed);
 
     /**
      * A phase has not ended in time.

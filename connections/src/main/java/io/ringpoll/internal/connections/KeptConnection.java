@@ -1,7 +1,7 @@
 package io.ringpoll.internal.connections;
 
 import io.ringpoll.internal.os.Deadline;
-import io.ringpoll.rpma.Connection;
+import io.ringpoll.internal.rc.RcConnection;
 
 /**
  * A connection with its phase, and the deadline of the phase. Belongs to the thread of its {@link ConnectionEventLoop}, which
@@ -11,7 +11,7 @@ import io.ringpoll.rpma.Connection;
  */
 public final class KeptConnection<C> {
     private final C owner;
-    private final Connection connection;
+    private final RcConnection connection;
     private Phase phase = Phase.CONNECTING;
     private long deadlineNs;
     private boolean established;
@@ -31,7 +31,7 @@ public final class KeptConnection<C> {
         RELEASED
     }
 
-    KeptConnection(final C owner, final Connection connection, final long timeoutNs) {
+    KeptConnection(final C owner, final RcConnection connection, final long timeoutNs) {
         this.owner = owner;
         this.connection = connection;
         enter(Phase.CONNECTING, timeoutNs);
@@ -91,7 +91,7 @@ public final class KeptConnection<C> {
         return phase == Phase.CONNECTING || phase == Phase.ENDING && !established;
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 

@@ -2,10 +2,10 @@ package io.ringpoll.internal.connections;
 
 import io.ringpoll.internal.os.MachineMemory;
 import io.ringpoll.internal.os.OwnedMemory;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcUsage;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -26,7 +26,7 @@ public final class MessageBuffers {
     private final BufferSizes sizes;
     private final MemorySegment memory;
     private final ByteBuffer bytes;
-    private final LocalMemoryRegion region;
+    private final RcMemory region;
     private final int strideBytes;
     private final int firstSend;
 
@@ -36,14 +36,14 @@ public final class MessageBuffers {
      * @param number of the connections that have memory already: each begins at another cache line of its page, as the buffers of
      *     many connections at the beginning of a page would share a few sets of the caches
      */
-    MessageBuffers(final Peer peer, final BufferSizes sizes, final int number) {
+    MessageBuffers(final RcPeer peer, final BufferSizes sizes, final int number) {
         this.sizes = sizes;
         final long begin = number * LINES_BETWEEN_BEGINS % LINES_OF_PAGE * BufferSizes.LINE_BYTES;
         MachineMemory.requirePinnable(begin + sizes.memoryBytes());
         memory = OwnedMemory.allocateWhileReachable(begin + sizes.memoryBytes(), PAGE_BYTES);
         final MemorySegment buffers = memory.asSlice(begin);
         bytes = buffers.asByteBuffer();
-        region = peer.register(buffers, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+        region = peer.register(buffers, RcUsage.SEND, RcUsage.RECEIVE);
         strideBytes = sizes.strideBytes();
         firstSend = sizes.receives() * strideBytes;
     }
@@ -54,7 +54,7 @@ public final class MessageBuffers {
      * @param request of the connection
      * @throws IllegalStateException if its receive queue has not enough room
      */
-    public void postReceives(final ConnectionRequest request) {
+    public void postReceives(final RcRequest request) {
         for (int buffer = 0; buffer < sizes.receives(); buffer++) {
             if (!request.receive(region, receiveOffset(buffer), strideBytes, WorkRequestId.receive(buffer))) {
                 throw new IllegalStateException("the receive queue has no room for " + sizes.receives() + " receives");
@@ -67,7 +67,7 @@ public final class MessageBuffers {
      *
      * @return for sends and receives
      */
-    public LocalMemoryRegion region() {
+    public RcMemory region() {
         return region;
     }
 

@@ -1,7 +1,5 @@
 package io.ringpoll.internal.connections;
 
-import io.ringpoll.rpma.CompletionFlag;
-
 /**
  * The buffers for the messages that one connection sends, used in turn, and the ids of its sends.
  *
@@ -85,10 +83,10 @@ public final class SendRing {
      * Whether a send is signalled.
      *
      * @param id of the send
-     * @return the flag of its post
+     * @return true for one in so many
      */
-    public CompletionFlag flagOf(final long id) {
-        return WorkRequestId.isMultipleOf(signalInterval, id) ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+    public boolean isSignaled(final long id) {
+        return WorkRequestId.isMultipleOf(signalInterval, id);
     }
 
     /**

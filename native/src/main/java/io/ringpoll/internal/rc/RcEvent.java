@@ -2,7 +2,7 @@ package io.ringpoll.internal.rc;
 
 /** Events of a connection. */
 public enum RcEvent {
-    /** An event without a meaning here. */
+    /** An event that is not about the connection itself, such as a changed address of the device. */
     UNDEFINED,
     /** Both sides can post. */
     ESTABLISHED,

@@ -15,6 +15,13 @@ public abstract class RcListener extends RcResource {
     public abstract int port();
 
     /**
+     * The descriptor that is readable when there is a request.
+     *
+     * @return valid until this is closed
+     */
+    public abstract int eventFd();
+
+    /**
      * Waits for the next request.
      *
      * @param config    sizes of the connection's queues

@@ -17,7 +17,7 @@ public abstract class RcMemory extends RcResource {
     /**
      * What the other side needs to access it, see {@link RcPeer#remote}.
      *
-     * @return a new array
+     * @return a new array, in librpma's format
      */
     public abstract byte[] descriptor();
 

@@ -1,6 +1,7 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.VerbsContext;
+import java.lang.foreign.MemorySegment;
 
 /** A device and a protection domain on it, from which memory and connections are made. Any thread may use it. */
 public abstract class RcPeer extends RcResource {
@@ -24,7 +25,23 @@ public abstract class RcPeer extends RcResource {
     public abstract RcMemory allocate(long lengthBytes, RcUsage... usages);
 
     /**
-     * Takes a {@link RcMemory#descriptor()} of the other side, which uses the same binding.
+     * Registers memory of the caller.
+     *
+     * @param memory native memory, whose arena can be closed after the region
+     * @param usages at least one
+     * @return to be closed before this
+     */
+    public abstract RcMemory register(MemorySegment memory, RcUsage... usages);
+
+    /**
+     * Whether this is closed.
+     *
+     * @return false until then
+     */
+    public abstract boolean isClosed();
+
+    /**
+     * Takes a {@link RcMemory#descriptor()} of the other side, which may use the other binding.
      *
      * @param descriptor its bytes
      * @return to be closed

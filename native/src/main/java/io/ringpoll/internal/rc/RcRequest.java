@@ -1,5 +1,8 @@
 package io.ringpoll.internal.rc;
 
+import java.net.InetAddress;
+import java.util.Optional;
+
 /** A connection to be made, of either side; its receive queue is there already. A request that is closed is withdrawn. */
 public abstract class RcRequest extends RcResource {
     RcRequest() {
@@ -11,6 +14,13 @@ public abstract class RcRequest extends RcResource {
      * @return a new array; empty if there is none, or this side made the request
      */
     public abstract byte[] privateData();
+
+    /**
+     * The address from which the other side requests.
+     *
+     * @return empty if it is not known, or this side made the request
+     */
+    public abstract Optional<InetAddress> remoteAddress();
 
     /**
      * Posts a receive before the connection is made.

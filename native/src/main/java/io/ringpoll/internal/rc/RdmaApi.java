@@ -2,7 +2,10 @@ package io.ringpoll.internal.rc;
 
 import java.util.Locale;
 
-/** The binding that makes connections: one in a process, so that each call of a connection has one target. */
+/**
+ * The binding that makes connections. A process that uses only one has one target for each call of a connection, and two
+ * otherwise.
+ */
 public enum RdmaApi {
     /** librpma: {@code io.ringpoll.rpma}. */
     RPMA,

@@ -6,6 +6,8 @@ import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.FlushType;
+import io.ringpoll.rpma.RpmaError;
+import io.ringpoll.rpma.RpmaException;
 import java.util.Optional;
 
 /** A connection of librpma. */
@@ -16,6 +18,10 @@ final class RpmaConnection extends RcConnection {
     RpmaConnection(final Connection connection) {
         this.connection = connection;
         receiveQueue = connection.receiveCompletionQueue().map(CompletionQueue.class::cast);
+    }
+
+    Connection connection() {
+        return connection;
     }
 
     @Override
@@ -50,7 +56,15 @@ final class RpmaConnection extends RcConnection {
 
     @Override
     public Optional<RcEvent> nextEvent(final int timeoutMs) {
-        final Optional<ConnectionEvent> event = connection.nextEvent(timeoutMs);
+        final Optional<ConnectionEvent> event;
+        try {
+            event = connection.nextEvent(timeoutMs);
+        } catch (final RpmaException failed) {
+            if (failed.code() == RpmaError.UNKNOWN) {
+                return Optional.of(RcEvent.UNDEFINED);
+            }
+            throw failed;
+        }
         return event.isEmpty() ? Optional.empty() : Optional.of(RcEvent.valueOf(event.get().name()));
     }
 

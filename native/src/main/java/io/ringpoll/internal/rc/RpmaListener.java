@@ -18,6 +18,11 @@ final class RpmaListener extends RcListener {
     }
 
     @Override
+    public int eventFd() {
+        return endpoint.fd();
+    }
+
+    @Override
     public Optional<RcRequest> nextRequest(final RcConfig config, final int timeoutMs) {
         try (ConnectionConfig own = RpmaPeer.config(config)) {
             return endpoint.nextRequest(own, timeoutMs).map(RpmaRequest::new);

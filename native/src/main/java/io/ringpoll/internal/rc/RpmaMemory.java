@@ -7,9 +7,6 @@ import java.nio.ByteOrder;
 
 /** Memory of librpma. */
 final class RpmaMemory extends RcMemory {
-    /** In librpma's descriptor, which begins with the address; little endian. */
-    private static final int LENGTH_OFFSET = Long.BYTES;
-
     private final LocalMemoryRegion region;
 
     RpmaMemory(final LocalMemoryRegion region) {
@@ -33,7 +30,7 @@ final class RpmaMemory extends RcMemory {
     @Override
     public byte[] descriptorOfLength(final long lengthBytes) {
         final byte[] changed = region.descriptor();
-        ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putLong(LENGTH_OFFSET, lengthBytes);
+        ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putLong(RpmaDescriptor.LENGTH_OFFSET, lengthBytes);
         return changed;
     }
 

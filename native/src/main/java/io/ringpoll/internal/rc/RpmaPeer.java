@@ -5,12 +5,13 @@ import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
+import java.lang.foreign.MemorySegment;
 
 /** A peer of librpma. */
 final class RpmaPeer extends RcPeer {
     private final Peer peer;
 
-    private RpmaPeer(final Peer peer) {
+    RpmaPeer(final Peer peer) {
         this.peer = peer;
     }
 
@@ -29,11 +30,25 @@ final class RpmaPeer extends RcPeer {
 
     @Override
     public RcMemory allocate(final long lengthBytes, final RcUsage... usages) {
+        return new RpmaMemory(peer.allocate(lengthBytes, own(usages)));
+    }
+
+    @Override
+    public RcMemory register(final MemorySegment memory, final RcUsage... usages) {
+        return new RpmaMemory(peer.register(memory, own(usages)));
+    }
+
+    private static MemoryUsage[] own(final RcUsage... usages) {
         final MemoryUsage[] own = new MemoryUsage[usages.length];
         for (int i = 0; i < usages.length; i++) {
             own[i] = MemoryUsage.valueOf(usages[i].name());
         }
-        return new RpmaMemory(peer.allocate(lengthBytes, own));
+        return own;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return peer.isClosed();
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.rpma.ConnectionRequest;
+import java.net.InetAddress;
+import java.util.Optional;
 
 /** A request of librpma. */
 final class RpmaRequest extends RcRequest {
@@ -13,6 +15,11 @@ final class RpmaRequest extends RcRequest {
     @Override
     public byte[] privateData() {
         return request.privateData();
+    }
+
+    @Override
+    public Optional<InetAddress> remoteAddress() {
+        return request.remoteAddress();
     }
 
     @Override

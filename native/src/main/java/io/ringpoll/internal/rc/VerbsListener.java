@@ -20,6 +20,11 @@ final class VerbsListener extends RcListener {
     }
 
     @Override
+    public int eventFd() {
+        return listener.eventFd();
+    }
+
+    @Override
     public Optional<RcRequest> nextRequest(final RcConfig config, final int timeoutMs) {
         final Optional<ConnectionId> id = listener.nextRequest(timeoutMs);
         return id.isEmpty() ? Optional.empty() : Optional.of(VerbsRequest.of(peer, id.get(), config));

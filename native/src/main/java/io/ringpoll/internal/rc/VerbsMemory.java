@@ -7,9 +7,11 @@ import java.lang.foreign.MemorySegment;
 /** A memory region of verbs. */
 final class VerbsMemory extends RcMemory {
     private final MemoryRegion region;
+    private final byte usageBits;
 
-    VerbsMemory(final MemoryRegion region) {
+    VerbsMemory(final MemoryRegion region, final byte usageBits) {
         this.region = region;
+        this.usageBits = usageBits;
     }
 
     static MemoryRegion of(final RcMemory memory) {
@@ -23,12 +25,13 @@ final class VerbsMemory extends RcMemory {
 
     @Override
     public byte[] descriptor() {
-        return region.remote().toBytes();
+        return RpmaDescriptor.write(region.remote(), usageBits);
     }
 
     @Override
     public byte[] descriptorOfLength(final long lengthBytes) {
-        return new RemoteMemory(region.memoryAddress(), lengthBytes, region.remoteKey()).toBytes();
+        return RpmaDescriptor.write(
+            new RemoteMemory(region.memoryAddress(), lengthBytes, region.remoteKey()), usageBits);
     }
 
     @Override

@@ -12,7 +12,7 @@ import io.ringpoll.verbs.Listener;
 import io.ringpoll.verbs.MemoryRegion;
 import io.ringpoll.verbs.ProtectionDomain;
 import io.ringpoll.verbs.RdmaDevices;
-import io.ringpoll.verbs.RemoteMemory;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.EnumSet;
 import java.util.Set;
@@ -83,6 +83,15 @@ final class VerbsPeer extends RcPeer {
 
     @Override
     public RcMemory allocate(final long lengthBytes, final RcUsage... usages) {
+        return new VerbsMemory(domain.allocate(lengthBytes, flags(usages)), RpmaDescriptor.bits(usages));
+    }
+
+    @Override
+    public RcMemory register(final MemorySegment memory, final RcUsage... usages) {
+        return new VerbsMemory(domain.register(memory, flags(usages)), RpmaDescriptor.bits(usages));
+    }
+
+    private static AccessFlag[] flags(final RcUsage... usages) {
         final Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
         for (final RcUsage usage : usages) {
             switch (usage) {
@@ -97,16 +106,17 @@ final class VerbsPeer extends RcPeer {
                 }
             }
         }
-        return new VerbsMemory(domain.allocate(lengthBytes, flags.toArray(AccessFlag[]::new)));
+        return flags.toArray(AccessFlag[]::new);
+    }
+
+    @Override
+    public boolean isClosed() {
+        return domain.isClosed();
     }
 
     @Override
     public RcRemoteMemory remote(final byte[] descriptor) {
-        if (descriptor.length != RemoteMemory.SIZE_BYTES) {
-            throw new IllegalArgumentException("a descriptor of " + descriptor.length + " bytes and not " +
-                RemoteMemory.SIZE_BYTES + ": the other side may use librpma, both need the same API");
-        }
-        return new VerbsRemoteMemory(RemoteMemory.of(descriptor, 0));
+        return new VerbsRemoteMemory(RpmaDescriptor.read(descriptor));
     }
 
     @Override

@@ -3,6 +3,9 @@ package io.ringpoll.internal.rc;
 import io.ringpoll.verbs.ConnectionId;
 import io.ringpoll.verbs.ConnectionParameters;
 import io.ringpoll.verbs.ConnectionState;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
 
 /** An id of verbs that is not connected yet, with its queues. Used by one thread at a time. */
 final class VerbsRequest extends RcRequest {
@@ -27,6 +30,12 @@ final class VerbsRequest extends RcRequest {
     @Override
     public byte[] privateData() {
         return queues.id().privateData();
+    }
+
+    @Override
+    public Optional<InetAddress> remoteAddress() {
+        return queues.id().state() == ConnectionState.REQUESTED ?
+            queues.id().remoteAddress().map(InetSocketAddress::getAddress) : Optional.empty();
     }
 
     @Override

@@ -1,14 +1,14 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.ConnectionEventLoop;
 import io.ringpoll.internal.connections.KeptConnection;
 import io.ringpoll.internal.connections.KeptConnection.Phase;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -53,7 +53,7 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     /** Ends all connections and the thread, regardless of interrupts; returns false if they have not ended in time. */
     boolean close() {
         execute(() -> {
-            closeEndpoints();
+            closeListeners();
             closing = new IOException("this node is closed");
             all().forEach(kept -> kept.owner().fail(closing));
         });
@@ -137,12 +137,12 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     }
 
     @Override
-    protected ConnectionConfig newConnectionConfig() {
-        return node.config().newConnectionConfig();
+    protected RcConfig connectionConfig() {
+        return node.config().connectionConfig();
     }
 
     @Override
-    protected void onRequest(final ConnectionRequest request) throws ProtocolException {
+    protected void onRequest(final RcRequest request) throws ProtocolException {
         final String address = request.remoteAddress().map(InetAddress::getHostAddress).orElse("an unknown address");
         if (!node.config().access().allowed().allows(request.remoteAddress())) {
             throw new ProtocolException("a request from " + address + ", which raft.rdma.server.allowed does not contain");
@@ -170,13 +170,13 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
             link.established().complete(link);
         } catch (final IOException e) {
             link.fail(e);
-        } catch (final RpmaException | IllegalStateException e) {
+        } catch (final RdmaException | IllegalStateException e) {
             link.fail(new IOException("cannot send to " + link.name(), e));
         }
     }
 
     @Override
-    protected void onLost(final KeptConnection<Link> kept, final ConnectionEvent event) {
+    protected void onLost(final KeptConnection<Link> kept, final RcEvent event) {
         final String reason = "the connection is " + event;
         if (kept.wasEstablished()) {
             kept.owner().lose(new IOException(reason), false);
@@ -189,7 +189,7 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     }
 
     @Override
-    protected void onEventFailure(final KeptConnection<Link> kept, final RpmaException failed) {
+    protected void onEventFailure(final KeptConnection<Link> kept, final RdmaException failed) {
         kept.owner().fail(new IOException("cannot read the events of the connection", failed));
     }
 

@@ -1,8 +1,7 @@
 package io.ringpoll.internal.transport;
 
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcRemoteMemory;
 
 /**
  * Fetches a long message from the peer's memory in pieces, one RDMA read at a time. Guarded by the lock of its link.
@@ -14,12 +13,12 @@ final class Landing {
     private final Incoming frame;
     private final ReorderBuffer.Place<Incoming> place;
     private final RegionPool.Lease lease;
-    private final RemoteMemoryRegion remote;
+    private final RcRemoteMemory remote;
     private int done;
     private int reading;
 
     private Landing(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool.Lease lease,
-        final RemoteMemoryRegion remote) {
+        final RcRemoteMemory remote) {
         this.frame = frame;
         this.place = place;
         this.lease = lease;
@@ -35,13 +34,13 @@ final class Landing {
      * @param remote region of the peer
      */
     static Landing take(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
-        final RemoteMemoryRegion remote) {
+        final RcRemoteMemory remote) {
         return new Landing(frame, place, pool.take(frame.header().messageLength()), remote);
     }
 
     /** As {@link #take}, with memory that is registered already; returns null if there is none. */
     static Landing takeUnused(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
-        final RemoteMemoryRegion remote) {
+        final RcRemoteMemory remote) {
         final RegionPool.Lease lease = pool.takeUnused(frame.header().messageLength());
         return lease == null ? null : new Landing(frame, place, lease, remote);
     }
@@ -52,9 +51,9 @@ final class Landing {
     }
 
     /** Posts the read of the next piece; returns false if the queue is full. */
-    boolean post(final Connection connection, final long workRequestId) {
+    boolean post(final RcConnection connection, final long workRequestId) {
         final int piece = Math.min(MAX_READ_BYTES, frame.header().messageLength() - done);
-        if (!connection.read(lease.region(), done, remote, frame.advertisement().offset() + done, piece, CompletionFlag.ALWAYS,
+        if (!connection.read(lease.region(), done, remote, frame.advertisement().offset() + done, piece, true,
             workRequestId)) {
             return false;
         }

@@ -1,13 +1,13 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -37,7 +37,7 @@ public final class Link {
     private final Node node;
     private final int number;
     private final String name;
-    private final Connection connection;
+    private final RcConnection connection;
     private final Handshake handshake;
     private final MessageBuffers memory;
     private final SendRing sends;
@@ -50,7 +50,7 @@ public final class Link {
     private final Executor longMessages;
     private volatile boolean requestedHere;
 
-    Link(final Node node, final int number, final String name, final Connection connection,
+    Link(final Node node, final int number, final String name, final RcConnection connection,
         final Handshake handshake, final MessageBuffers memory, final PeerCounters peer) {
         this.node = node;
         this.number = number;
@@ -103,7 +103,7 @@ public final class Link {
         return requestedHere;
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 
@@ -224,7 +224,7 @@ public final class Link {
                 lifecycle.onPing();
             }
             return null;
-        } catch (final IOException | RpmaException | IllegalStateException e) {
+        } catch (final IOException | RdmaException | IllegalStateException e) {
             return cannotSend(e);
         }
     }
@@ -245,7 +245,7 @@ public final class Link {
             lifecycle.requireOpen();
             try {
                 outbound.add(frame);
-            } catch (final IOException | RpmaException | IllegalStateException e) {
+            } catch (final IOException | RdmaException | IllegalStateException e) {
                 failure = cannotSend(e);
             }
         }
@@ -330,7 +330,7 @@ public final class Link {
         try {
             posted = connection.receive(
                 memory.region(), memory.receiveOffset(buffer), memory.strideBytes(), WorkRequestId.receive(buffer));
-        } catch (final RpmaException | IllegalStateException e) {
+        } catch (final RdmaException | IllegalStateException e) {
             cause = e;
         }
         if (!posted) {
@@ -419,7 +419,7 @@ public final class Link {
             }
             try {
                 postWaiting();
-            } catch (final IOException | RpmaException | IllegalStateException e) {
+            } catch (final IOException | RdmaException | IllegalStateException e) {
                 failure = cannotSend(e);
             }
         }

@@ -1,15 +1,14 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.os.WaitInterruptedException;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
@@ -41,7 +40,7 @@ public final class Node implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Node.class);
 
     private final NodeConfig config;
-    private final Peer peer;
+    private final RcPeer peer;
     private final RequestHandler requests;
     private final TransportCounters counters;
     private final BufferPool memory;
@@ -73,13 +72,13 @@ public final class Node implements AutoCloseable {
      * @param counters to update
      * @throws RuntimeException if the poller cannot start or memory is exhausted
      */
-    public Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters) {
+    public Node(final NodeConfig config, final RcPeer peer, final RequestHandler requests, final TransportCounters counters) {
         this(config, peer, requests, counters, new ResourceStack(
             failure -> LOG.warn("{}: a resource could not be released: {}", config.name(), failure.toString())));
     }
 
     /** As above, with an empty stack of resources. */
-    Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters,
+    Node(final NodeConfig config, final RcPeer peer, final RequestHandler requests, final TransportCounters counters,
         final ResourceStack resources) {
         this.config = config;
         this.peer = peer;
@@ -93,9 +92,9 @@ public final class Node implements AutoCloseable {
             memory = new BufferPool(peer, config.buffers());
             resources.push(memory::release);
             longMessages = new LongMessageThreads(config.name());
-            advertised = newPool(0, MemoryUsage.READ_SOURCE);
-            landing = newPool(0, MemoryUsage.READ_DESTINATION);
-            streamMemory = newPool(StreamPacket.TRAILER_BYTES, MemoryUsage.READ_SOURCE, MemoryUsage.READ_DESTINATION);
+            advertised = newPool(0, RcUsage.READ_SOURCE);
+            landing = newPool(0, RcUsage.READ_DESTINATION);
+            streamMemory = newPool(StreamPacket.TRAILER_BYTES, RcUsage.READ_SOURCE, RcUsage.READ_DESTINATION);
             // Above the pools, because they are users of them.
             resources.pushUser(this::endLongMessages);
             poller = NodePoller.of(this);
@@ -109,7 +108,7 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    private RegionPool newPool(final int trailerBytes, final MemoryUsage... usages) {
+    private RegionPool newPool(final int trailerBytes, final RcUsage... usages) {
         final RegionPool pool = new RegionPool(peer, longMessages, config.cachedRegionBytes(), trailerBytes, usages);
         resources.push(pool);
         return pool;
@@ -124,10 +123,10 @@ public final class Node implements AutoCloseable {
      */
     public void listen(final String address, final int port) throws IOException {
         try {
-            keeper.listen(peer.listen(address, Integer.toString(port)));
+            keeper.listen(peer.listen(address, port));
         } catch (final WaitInterruptedException e) {
             throw new InterruptedIOException("interrupted while looking up " + address);
-        } catch (final RpmaException e) {
+        } catch (final RdmaException | IllegalStateException e) {
             throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
         }
     }
@@ -166,12 +165,11 @@ public final class Node implements AutoCloseable {
     /** Requests a connection, which is not established yet. */
     private Link request(final String address, final int port, final String name) throws IOException {
         final Link link;
-        try (ConnectionConfig connectionConfig = config.newConnectionConfig().timeoutMs(config.connectTimeoutMs());
-            ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
+        try (RcRequest request = peer.request(address, port, config.connectionConfig())) {
             link = attach(name, request, Handshake.requesting(config), null);
         } catch (final WaitInterruptedException e) {
             throw interrupted(name);
-        } catch (final RpmaException | IllegalStateException e) {
+        } catch (final RdmaException | IllegalStateException e) {
             counters.increment(Count.CONNECTS_FAILED);
             throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
         }
@@ -189,7 +187,7 @@ public final class Node implements AutoCloseable {
      * @param handshake of this side
      * @param hello     of the requesting peer; null if this side requests, and receives it later
      */
-    Link attach(final String name, final ConnectionRequest request, final Handshake handshake, final Hello hello) {
+    Link attach(final String name, final RcRequest request, final Handshake handshake, final Hello hello) {
         final int most = config.connectionsFor(hello == null ? PeerRole.SERVER : hello.role());
         final IOException death = poller.death();
         if (death != null) {
@@ -201,7 +199,7 @@ public final class Node implements AutoCloseable {
                     "there are " + links.size() + " connections already (raft.rdma.connections.max)");
             }
             final MessageBuffers buffers = memory.take();
-            Connection connection = null;
+            RcConnection connection = null;
             try {
                 buffers.postReceives(request);
                 connection = request.connect(handshake.hello().bytes());
@@ -283,6 +281,11 @@ public final class Node implements AutoCloseable {
     /** The memory of packets of streams, into which they are read and from which they are forwarded. */
     RegionPool streamMemory() {
         return streamMemory;
+    }
+
+    /** The device. */
+    RcPeer peer() {
+        return peer;
     }
 
     /** The memory into which messages of peers are read. */

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.transport;
 
 import io.ringpoll.internal.connections.BufferSizes;
-import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.internal.rc.RcConfig;
 
 /**
  * The configuration of a node.
@@ -94,12 +94,12 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
         return Integer.highestOneBit(buffers().sends() / 4);
     }
 
-    /** The queues of a new connection, to be closed. */
-    ConnectionConfig newConnectionConfig() {
+    /** The queues of a new connection. */
+    RcConfig connectionConfig() {
         // A send per buffer, a read per long message being fetched, and one for the disconnect.
         final BufferSizes sizes = buffers();
         final int sends = sizes.sends() + Rendezvous.MAX_LANDINGS + 2;
-        return ConnectionConfig.create().sqSize(sends).rqSize(sizes.receives()).cqSize(sends + sizes.receives());
+        return RcConfig.of(sends, sizes.receives(), sends + sizes.receives()).withTimeoutMs(connectTimeoutMs);
     }
 
     /** Number of connections up to which peers of a role are accepted: the others are reserved for servers. */

@@ -3,9 +3,9 @@ package io.ringpoll.internal.transport;
 import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.SendRing;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.Connection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -28,7 +28,7 @@ final class OutboundQueue {
 
     private final Node node;
     private final PeerCounters peer;
-    private final Connection connection;
+    private final RcConnection connection;
     private final MessageBuffers memory;
     private final SendRing sends;
     private final Credits credits;
@@ -158,7 +158,7 @@ final class OutboundQueue {
         try {
             final int length = frame.isUrgent() ? frame.writeUrgent(buffer, urgentCredits.owed()) :
                 frame.write(buffer, credits.owed(), advertised);
-            posted = connection.send(memory.region(), offset, length, sends.flagOf(id), id);
+            posted = connection.send(memory.region(), offset, length, sends.isSignaled(id), id);
         } finally {
             if (!posted && frame.lease() != null) {
                 rendezvous.withdraw(advertised);

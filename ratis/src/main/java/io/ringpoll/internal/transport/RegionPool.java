@@ -1,8 +1,8 @@
 package io.ringpoll.internal.transport;
 
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcUsage;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class RegionPool implements AutoCloseable {
     private static final int MIN_BYTES = 64 * 1024;
 
-    private final Peer peer;
-    private final MemoryUsage[] usages;
+    private final RcPeer peer;
+    private final RcUsage[] usages;
     private final boolean readByPeers;
     private final int trailerBytes;
     private final long maxCachedBytes;
@@ -30,7 +30,7 @@ final class RegionPool implements AutoCloseable {
 
     /** A region in use until its last release; it is taken with one reference. */
     final class Lease {
-        private final LocalMemoryRegion region;
+        private final RcMemory region;
         private final byte[] descriptor;
         private final int capacity;
         private final AtomicInteger references = new AtomicInteger(1);
@@ -41,7 +41,7 @@ final class RegionPool implements AutoCloseable {
             descriptor = readByPeers ? region.descriptor() : null;
         }
 
-        LocalMemoryRegion region() {
+        RcMemory region() {
             return region;
         }
 
@@ -83,14 +83,14 @@ final class RegionPool implements AutoCloseable {
      * @param maxCachedBytes unused memory that is kept
      * @param trailerBytes   length of a region in addition to a power of two
      */
-    RegionPool(final Peer peer, final Executor closer, final long maxCachedBytes, final int trailerBytes,
-        final MemoryUsage... usages) {
+    RegionPool(final RcPeer peer, final Executor closer, final long maxCachedBytes, final int trailerBytes,
+        final RcUsage... usages) {
         this.peer = peer;
         this.closer = closer;
         this.usages = usages;
         this.maxCachedBytes = maxCachedBytes;
         this.trailerBytes = trailerBytes;
-        readByPeers = List.of(usages).contains(MemoryUsage.READ_SOURCE);
+        readByPeers = List.of(usages).contains(RcUsage.READ_SOURCE);
     }
 
     /**

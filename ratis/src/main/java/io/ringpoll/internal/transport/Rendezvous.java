@@ -1,10 +1,10 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcRemoteMemory;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -24,13 +24,13 @@ final class Rendezvous {
 
     private final Link link;
     private final Node node;
-    private final Connection connection;
+    private final RcConnection connection;
     private final Map<Integer, RegionPool.Lease> advertised = new HashMap<>();
     /** In the order of their reads, which is that of the completions. */
     private final ArrayDeque<Landing> reading = new ArrayDeque<>();
     private final ArrayDeque<Announced> announced = new ArrayDeque<>();
     private final ArrayDeque<Landing> unposted = new ArrayDeque<>();
-    private final RemoteRegions remotes = new RemoteRegions();
+    private final RemoteRegions remotes;
     private int nextAdvertised = 1;
     /** Number of messages of which the read has started, but not the delivery. */
     private int undelivered;
@@ -40,10 +40,11 @@ final class Rendezvous {
     private record Announced(Incoming frame, ReorderBuffer.Place<Incoming> place) {
     }
 
-    Rendezvous(final Link link, final Node node, final Connection connection) {
+    Rendezvous(final Link link, final Node node, final RcConnection connection) {
         this.link = link;
         this.node = node;
         this.connection = connection;
+        remotes = new RemoteRegions(node.peer());
     }
 
     /** Registers a region that is advertised to the peer; called with the lock held. */
@@ -105,10 +106,10 @@ final class Rendezvous {
     private void start(final Announced next) throws IOException {
         final Incoming frame = next.frame();
         final int length = frame.header().messageLength();
-        final RemoteMemoryRegion remote;
+        final RcRemoteMemory remote;
         try {
             remote = remotes.of(frame.advertisement().descriptor());
-        } catch (final RpmaException e) {
+        } catch (final RdmaException | IllegalArgumentException e) {
             throw new ProtocolException("an invalid region descriptor: " + e.getMessage(), e);
         }
         final long offset = frame.advertisement().offset();
@@ -133,7 +134,7 @@ final class Rendezvous {
     }
 
     /** Takes the memory for a message of any length, which may take long; without the lock. */
-    private void land(final Announced next, final RemoteMemoryRegion remote) throws ProtocolException {
+    private void land(final Announced next, final RcRemoteMemory remote) throws ProtocolException {
         boolean isRead = false;
         try {
             synchronized (link) {

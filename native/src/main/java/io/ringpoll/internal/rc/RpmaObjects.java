@@ -1,0 +1,51 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.Peer;
+
+/** The objects of librpma behind those of this package, for module {@code connections}, whose API has them. */
+public final class RpmaObjects {
+    private RpmaObjects() {
+    }
+
+    /**
+     * A peer as one of this package.
+     *
+     * @param peer of the caller, who closes it
+     * @return closes the same peer
+     */
+    public static RcPeer of(final Peer peer) {
+        return new RpmaPeer(peer);
+    }
+
+    /**
+     * A connection as one of this package.
+     *
+     * @param connection of the caller
+     * @return closes the same connection
+     */
+    public static RcConnection of(final Connection connection) {
+        return new RpmaConnection(connection);
+    }
+
+    /**
+     * The connection of librpma.
+     *
+     * @param connection of a peer of librpma
+     * @return the same at each call
+     */
+    public static Connection of(final RcConnection connection) {
+        return ((RpmaConnection) connection).connection();
+    }
+
+    /**
+     * The memory region of librpma.
+     *
+     * @param memory of a peer of librpma
+     * @return the same at each call
+     */
+    public static LocalMemoryRegion of(final RcMemory memory) {
+        return RpmaMemory.of(memory);
+    }
+}
