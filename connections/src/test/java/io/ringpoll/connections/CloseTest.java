@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.os.DescriptorPoll;
 import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
@@ -387,8 +388,8 @@ class CloseTest {
     }
 
     private static MessageConnection request(final ConnectionSet set, final Peer peer, final int port) {
-        try (ConnectionConfig queues = set.config().sizes().newConfig(1000);
-            ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(port), queues)) {
+        try (RcRequest request =
+            RpmaObjects.of(peer).request(TestDevice.address(), port, set.config().sizes().config(1000))) {
             return set.make(request, null);
         }
     }

@@ -24,6 +24,8 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.PostException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -127,11 +129,35 @@ class ApiDifferencesTest {
         try (RcPeer rpma = RdmaApi.RPMA.ofLocal(ADDRESS); RcPeer verbs = RdmaApi.VERBS.ofLocal(ADDRESS);
             RcMemory ofRpma = rpma.allocate(LENGTH, RcUsage.READ_SOURCE);
             RcMemory ofVerbs = verbs.allocate(LENGTH, RcUsage.READ_SOURCE)) {
-            assertEquals(RpmaError.INVAL,
-                assertThrows(RpmaException.class, () -> rpma.remote(ofVerbs.descriptor())).code());
-            final Exception refused =
-                assertThrows(IllegalArgumentException.class, () -> verbs.remote(ofRpma.descriptor()));
-            assertTrue(refused.getMessage().contains("both need the same API"), refused.getMessage());
+            final byte[] tooShort = Arrays.copyOf(ofVerbs.descriptor(), ofVerbs.descriptor().length - 1);
+            final byte[] withoutUsage = ofRpma.descriptor();
+            withoutUsage[withoutUsage.length - 1] = 0;
+            for (final byte[] wrong : List.of(tooShort, withoutUsage)) {
+                assertEquals(RpmaError.INVAL, assertThrows(RpmaException.class, () -> rpma.remote(wrong)).code());
+                assertThrows(IllegalArgumentException.class, () -> verbs.remote(wrong));
+            }
+        }
+    }
+
+    /** The sides of a connection need not use the same API. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldReadMemoryThatTheOtherApiHasRegistered(final RdmaApi api) {
+        final RdmaApi other = api == RdmaApi.RPMA ? RdmaApi.VERBS : RdmaApi.RPMA;
+        try (RcPeer peer = api.ofLocal(ADDRESS); RcPeer others = other.ofLocal(ADDRESS);
+            RcListener listener = others.listen(ADDRESS, 0);
+            RcMemory source = others.allocate(LENGTH, RcUsage.READ_SOURCE);
+            RcMemory target = peer.allocate(LENGTH, RcUsage.READ_DESTINATION);
+            RcConnection client = peer.request(ADDRESS, listener.port(), CONFIG).connect();
+            RcConnection server = listener.nextRequest(CONFIG, TIMEOUT_MS).orElseThrow().connect();
+            RcRemoteMemory remote = peer.remote(source.descriptor())) {
+            client.awaitEstablished(TIMEOUT_MS);
+            server.awaitEstablished(TIMEOUT_MS);
+            source.memory().fill((byte) 7);
+            assertEquals(LENGTH, remote.lengthBytes());
+            assertTrue(client.read(target, 0, remote, 0, LENGTH, true, 1));
+            assertEquals(WcStatus.SUCCESS, new Completions().awaitOne(client.completionQueue()).status());
+            assertEquals(-1, target.memory().mismatch(source.memory()));
         }
     }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.Link;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
@@ -13,7 +15,6 @@ import io.ringpoll.internal.transport.StreamPacket.Content;
 import io.ringpoll.internal.transport.StreamPacket.Identity;
 import io.ringpoll.internal.transport.StreamPacket.Kind;
 import io.ringpoll.internal.transport.TransportCounters;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -55,7 +56,7 @@ class HostileStreamsTest {
     private final ClientId client = ClientId.randomId();
     private final Random random = new Random(4711);
     private StreamCluster cluster;
-    private Peer device;
+    private RcPeer device;
     private Node node;
     private Link link;
 
@@ -64,7 +65,7 @@ class HostileStreamsTest {
         final RaftProperties settings = new RaftProperties();
         RdmaConfigKeys.setLinkRequestsMax(settings, MOST_STREAMS);
         cluster = new StreamCluster(folder, settings, 1);
-        device = Peer.ofLocal(TestDevice.address());
+        device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         node = new Node(RdmaConfig.nodeConfig(new RaftProperties(), "hostile", false), device,
             (type, request) -> CompletableFuture.failedFuture(new IOException("not me")), new TransportCounters());
         link = connect();

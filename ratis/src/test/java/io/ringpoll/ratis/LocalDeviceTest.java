@@ -3,6 +3,7 @@ package io.ringpoll.ratis;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -19,7 +20,7 @@ class LocalDeviceTest {
     @ParameterizedTest
     @NullAndEmptySource
     void shouldFindADeviceOfThisMachineWithoutAnAddress(final String host) throws Exception {
-        final LocalDevice device = LocalDevice.open(host);
+        final LocalDevice device = LocalDevice.open(RdmaApi.RPMA, host);
         device.peer().close();
         final InetAddress address = InetAddress.getByName(device.address());
         assertNotNull(NetworkInterface.getByInetAddress(address), device.address());
@@ -28,7 +29,7 @@ class LocalDeviceTest {
 
     @Test
     void shouldOpenTheDeviceOfAnAddress() throws Exception {
-        final LocalDevice device = LocalDevice.open(TestDevice.address());
+        final LocalDevice device = LocalDevice.open(RdmaApi.RPMA, TestDevice.address());
         device.peer().close();
         assertFalse(device.address().isEmpty());
     }

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -96,7 +96,7 @@ class RdmaClientRpcTest {
     void serve() throws IOException {
         for (final RaftPeerId id : List.of(FIRST, SECOND)) {
             final Node server = new Node(RdmaConfig.nodeConfig(properties, id.toString(), false),
-                Peer.ofLocal(TestDevice.address()), (type, message) -> {
+                RdmaApi.RPMA.ofLocal(TestDevice.address()), (type, message) -> {
                     final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
                     received.add(new Received(id, type, message, reply));
                     return reply;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -36,10 +37,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Three servers and a client of the engine with every kind of request over this transport. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class RdmaClusterTest {
     private static final int SERVERS = 3;
     private static final int WAIT_MS = 60_000;
@@ -59,6 +65,8 @@ class RdmaClusterTest {
      */
     private static final TimeDuration REQUEST = TimeDuration.valueOf(WAIT_MS, TimeUnit.MILLISECONDS);
 
+    @Parameter
+    private RdmaApi api;
     @TempDir
     private Path folder;
     private final List<RaftServer> servers = new ArrayList<>();
@@ -106,8 +114,9 @@ class RdmaClusterTest {
         client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(group).build();
     }
 
-    private static RaftProperties properties() {
+    private RaftProperties properties() {
         final RaftProperties properties = new RaftProperties();
+        RdmaConfigKeys.setApi(properties, api.toString());
         RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
         return properties;
     }

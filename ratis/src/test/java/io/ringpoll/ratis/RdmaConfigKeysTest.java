@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.Access;
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
@@ -54,6 +55,7 @@ class RdmaConfigKeysTest {
             new PollerConfig(true, -1, WaitMode.BLOCK, 50_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
             new PeerBounds(1_000, 10_000, 16, 4096, 64 << 20, 16_384, 256 << 20, 256 << 20), Access.OPEN),
             config);
+        assertEquals(RdmaApi.RPMA, RdmaConfig.api(properties));
         assertNull(RdmaConfigKeys.serverHost(properties));
         assertNull(RdmaConfigKeys.clientHost(properties));
         assertEquals(0, RdmaConfigKeys.serverPort(properties));
@@ -101,6 +103,19 @@ class RdmaConfigKeysTest {
         assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
         assertTrue(RdmaConfigKeys.direct(properties));
         assertFalse(RdmaConfigKeys.countersFile(properties));
+    }
+
+    @Test
+    void shouldChooseTheBindingByAWordAndRefuseOthersInOneLine() {
+        RdmaConfigKeys.setApi(properties, "verbs");
+        assertEquals("verbs", RdmaConfigKeys.api(properties));
+        assertEquals(RdmaApi.VERBS, RdmaConfig.api(properties));
+        properties.set("raft.rdma.api", "disni");
+        final String refused = "raft.rdma.api = disni: use rpma or verbs";
+        assertEquals(refused,
+            assertThrows(IllegalArgumentException.class, () -> RdmaConfig.checkServer(properties)).getMessage());
+        assertEquals(refused,
+            assertThrows(IllegalArgumentException.class, () -> RdmaConfig.checkClient(properties)).getMessage());
     }
 
     @Test

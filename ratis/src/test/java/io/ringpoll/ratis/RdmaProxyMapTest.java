@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.TransportCounters;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -57,7 +57,7 @@ class RdmaProxyMapTest {
     }
 
     private Node node(final String name) {
-        return new Node(RdmaConfig.nodeConfig(properties, name, false), Peer.ofLocal(TestDevice.address()),
+        return new Node(RdmaConfig.nodeConfig(properties, name, false), RdmaApi.RPMA.ofLocal(TestDevice.address()),
             (type, request) -> new CompletableFuture<MessageLite>(), new TransportCounters());
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class BufferPoolTest {
     @Test
     void shouldPassTheMemoryOfAnEndedConnectionToTheNextOne() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            final BufferPool pool = new BufferPool(peer, new BufferSizes(2, 2, 100));
+            final BufferPool pool = new BufferPool(RpmaObjects.of(peer), new BufferSizes(2, 2, 100));
             final MessageBuffers first = pool.take();
             final MessageBuffers second = pool.take();
             assertNotSame(first, second);
@@ -31,7 +32,7 @@ class BufferPoolTest {
     @Test
     void shouldNotCountMemoryThatCannotBeAllocatedAsInUse() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            final BufferPool pool = new BufferPool(peer, new BufferSizes(1 << 16, 1, Integer.MAX_VALUE));
+            final BufferPool pool = new BufferPool(RpmaObjects.of(peer), new BufferSizes(1 << 16, 1, Integer.MAX_VALUE));
             assertThrows(IllegalArgumentException.class, pool::take);
             assertTrue(pool.release());
         }

@@ -3,14 +3,15 @@ package io.ringpoll.internal.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.KeptConnection.Phase;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.TestDevice;
 import java.util.ArrayList;
@@ -32,8 +33,8 @@ class ConnectionEventLoopTest {
 
     private final AtomicBoolean refusesConfig = new AtomicBoolean();
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
-    private final Peer peer = Peer.ofLocal(TestDevice.address());
-    private final List<Connection> clients = new ArrayList<>();
+    private final RcPeer peer = RdmaApi.RPMA.ofLocal(TestDevice.address());
+    private final List<RcConnection> clients = new ArrayList<>();
     private final Recording loop = new Recording();
 
     @AfterEach
@@ -42,19 +43,19 @@ class ConnectionEventLoopTest {
         refusesConfig.set(false);
         loop.releaseAll();
         assertTrue(loop.stop(TIMEOUT_NS));
-        clients.forEach(Connection::close);
+        clients.forEach(RcConnection::close);
         peer.close();
     }
 
     private int listen() {
-        final Endpoint endpoint = peer.listen(TestDevice.address(), "0");
-        final int port = endpoint.port();
-        loop.listen(endpoint);
+        final RcListener listener = peer.listen(TestDevice.address(), 0);
+        final int port = listener.port();
+        loop.listen(listener);
         return port;
     }
 
-    private Connection request(final int port) {
-        try (ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(port))) {
+    private RcConnection request(final int port) {
+        try (RcRequest request = peer.request(TestDevice.address(), port, RcConfig.of(10, 10, 20))) {
             clients.add(request.connect());
             return clients.getLast();
         }
@@ -64,8 +65,8 @@ class ConnectionEventLoopTest {
         return String.valueOf(events.poll(TIMEOUT_NS, TimeUnit.NANOSECONDS));
     }
 
-    private void establish(final Connection client) throws InterruptedException {
-        assertEquals(ConnectionEvent.ESTABLISHED, client.nextEvent(TIMEOUT_MS).orElseThrow());
+    private void establish(final RcConnection client) throws InterruptedException {
+        assertEquals(RcEvent.ESTABLISHED, client.nextEvent(TIMEOUT_MS).orElseThrow());
         assertEquals("established", next());
     }
 
@@ -87,13 +88,13 @@ class ConnectionEventLoopTest {
         final int defects = 200;
         // Before the first: this thread may be late for some of them.
         final long startNs = System.nanoTime();
-        final Connection client = request(port);
+        final RcConnection client = request(port);
         for (int i = 0; i < defects; i++) {
             assertEquals("defect", next());
         }
         assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(defects - 1), "a busy loop");
         refusesConfig.set(false);
-        assertEquals(ConnectionEvent.ESTABLISHED, client.nextEvent(TIMEOUT_MS).orElseThrow());
+        assertEquals(RcEvent.ESTABLISHED, client.nextEvent(TIMEOUT_MS).orElseThrow());
     }
 
     @Test
@@ -103,13 +104,13 @@ class ConnectionEventLoopTest {
         String reported;
         int call = 0;
         do {
-            final Connection client = request(port);
+            final RcConnection client = request(port);
             establish(client);
             CallFault.plan(++call, IO_ERROR);
             try {
                 client.disconnect();
                 reported = next();
-            } catch (final RpmaException planned) {
+            } catch (final RdmaException planned) {
                 reported = "planned";
             }
             CallFault.plan(0, 0);
@@ -129,15 +130,15 @@ class ConnectionEventLoopTest {
         }
 
         @Override
-        protected ConnectionConfig newConnectionConfig() {
+        protected RcConfig connectionConfig() {
             if (refusesConfig.get()) {
                 throw new AssertionError("lasts");
             }
-            return ConnectionConfig.create();
+            return RcConfig.of(10, 10, 20);
         }
 
         @Override
-        protected void onRequest(final ConnectionRequest request) {
+        protected void onRequest(final RcRequest request) {
             keep(new Object(), request.connect(), TIMEOUT_NS);
         }
 
@@ -153,12 +154,12 @@ class ConnectionEventLoopTest {
         }
 
         @Override
-        protected void onLost(final KeptConnection<Object> kept, final ConnectionEvent event) {
+        protected void onLost(final KeptConnection<Object> kept, final RcEvent event) {
             events.add("lost");
         }
 
         @Override
-        protected void onEventFailure(final KeptConnection<Object> kept, final RpmaException failed) {
+        protected void onEventFailure(final KeptConnection<Object> kept, final RdmaException failed) {
             events.add("unreadable");
         }
 

@@ -3,6 +3,7 @@ package io.ringpoll.internal.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import java.util.HashSet;
@@ -20,7 +21,7 @@ class MessageBuffersTest {
         final Set<Long> begins = new HashSet<>();
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             for (int number = 0; number < LINES_OF_PAGE; number++) {
-                final MessageBuffers buffers = new MessageBuffers(peer, new BufferSizes(4, 2, 64), number);
+                final MessageBuffers buffers = new MessageBuffers(RpmaObjects.of(peer), new BufferSizes(4, 2, 64), number);
                 final long begin = buffers.newView().addressOffset();
                 assertEquals(0, begin % BufferSizes.LINE_BYTES);
                 begins.add(begin % PAGE_BYTES);
@@ -49,7 +50,7 @@ class MessageBuffersTest {
     void shouldUseTheWholeLengthOfItsMemory() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             final BufferSizes sizes = new BufferSizes(8, 4, 100);
-            final MessageBuffers buffers = new MessageBuffers(peer, sizes, 5);
+            final MessageBuffers buffers = new MessageBuffers(RpmaObjects.of(peer), sizes, 5);
             assertEquals(sizes.memoryBytes(), buffers.newView().capacity());
             assertEquals(sizes.memoryBytes(), buffers.sendOffset(sizes.sends() - 1) + buffers.strideBytes());
             buffers.release();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import java.util.HashSet;
@@ -19,7 +19,7 @@ class SendRingTest {
     private static final int INTERVAL = 4;
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
-    private final BufferPool pool = new BufferPool(peer, new BufferSizes(2, BUFFERS, 100));
+    private final BufferPool pool = new BufferPool(RpmaObjects.of(peer), new BufferSizes(2, BUFFERS, 100));
     private final MessageBuffers memory = pool.take();
     private final SendRing ring = new SendRing(memory, INTERVAL);
 
@@ -82,7 +82,7 @@ class SendRingTest {
         int signalled = 0;
         for (int i = 0; i < 5 * INTERVAL; i++) {
             final long id = i % 3 == 0 ? ring.otherSendId() : ring.messageId();
-            signalled += ring.flagOf(id) == CompletionFlag.ALWAYS ? 1 : 0;
+            signalled += ring.isSignaled(id) ? 1 : 0;
             if (i % 3 == 0) {
                 ring.onOtherSend(id);
             } else {

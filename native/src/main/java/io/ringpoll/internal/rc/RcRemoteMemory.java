@@ -11,4 +11,11 @@ public abstract class RcRemoteMemory extends RcResource {
      * @return bytes
      */
     public abstract long lengthBytes();
+
+    /**
+     * Whether this is closed.
+     *
+     * @return false until then
+     */
+    public abstract boolean isClosed();
 }

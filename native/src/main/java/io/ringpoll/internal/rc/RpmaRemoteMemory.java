@@ -20,6 +20,11 @@ final class RpmaRemoteMemory extends RcRemoteMemory {
     }
 
     @Override
+    public boolean isClosed() {
+        return region.isClosed();
+    }
+
+    @Override
     public void close() {
         region.close();
     }

@@ -5,6 +5,7 @@ import io.ringpoll.verbs.RemoteMemory;
 /** Remote memory of verbs, which has nothing to close. */
 final class VerbsRemoteMemory extends RcRemoteMemory {
     private final RemoteMemory memory;
+    private volatile boolean closed;
 
     VerbsRemoteMemory(final RemoteMemory memory) {
         this.memory = memory;
@@ -20,7 +21,13 @@ final class VerbsRemoteMemory extends RcRemoteMemory {
     }
 
     @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    @Override
     public void close() {
         // It is three numbers.
+        closed = true;
     }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.PollerCounters;
 import io.ringpoll.testing.TestDevice;
@@ -10,10 +11,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The default poller of nodes: it spins after work, then sleeps until a completion event. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class AdaptivePollerTest {
     /** Nothing but the requests of the test wakes the poller. */
     private static final PeerBounds SILENT = PeerBounds.DEFAULT.withKeepalive(100_000, 200_000);
@@ -24,7 +29,11 @@ class AdaptivePollerTest {
     private static final int REQUESTS = 20;
     private static final long MANY_POLLS = 20_000;
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
+
+    AdaptivePollerTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {

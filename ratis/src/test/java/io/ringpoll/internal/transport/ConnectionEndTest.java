@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -157,9 +160,8 @@ class ConnectionEndTest {
     }
 
     /** A link of a node that its thread for connections does not have yet. */
-    private static Link attached(final Node node, final Peer device, final int port) throws Exception {
-        try (ConnectionConfig config = node.config().newConnectionConfig();
-            ConnectionRequest request = device.request(TestDevice.address(), Integer.toString(port), config)) {
+    private static Link attached(final Node node, final RcPeer device, final int port) throws Exception {
+        try (RcRequest request = device.request(TestDevice.address(), port, node.config().connectionConfig())) {
             return node.attach("server", request, Handshake.requesting(node.config()), null);
         }
     }
@@ -167,7 +169,7 @@ class ConnectionEndTest {
     @Test
     void shouldEndALinkThatHasFailedBeforeItsThreadHasIt() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         try (Node client = new Node(config("early", ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS), device, Nodes::echo, counters)) {
             final Link link = attached(client, device, server.port());
             link.fail(new IOException("enough"));
@@ -181,7 +183,7 @@ class ConnectionEndTest {
     @Test
     void shouldEndALinkThatAppearsDuringTheClose() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         final Node client = new Node(config("closing", ConnectedPair.TIMEOUT_MS, 20_000), device, Nodes::echo, counters);
         final Link link = attached(client, device, server.port());
         final Thread closing = Thread.ofPlatform().start(client::close);

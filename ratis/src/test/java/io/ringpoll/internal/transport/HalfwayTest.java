@@ -5,9 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
@@ -63,7 +64,7 @@ class HalfwayTest {
 
     /** Opens and closes a node; returns false if it has failed after a number of resources. */
     private static boolean opens(final boolean shared, final int resources) {
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         final NodeConfig config = Nodes.config("half-way",
             new PollerConfig(shared, -1, WaitMode.BLOCK, 0, HandlerThreads.POLLER, WaitMode.BLOCK));
         try {

@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
@@ -30,23 +31,30 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The order of delivery of messages that are contained in a frame and of messages that are read from the peer's memory. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class LinkOrderTest {
     private static final int MESSAGES = 400;
     private static final long MOST_UNREPLIED_BYTES = 32L << 20;
     private static final int LONG_BYTES = 5_000;
     private static final long SEED = 20_240_607;
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
     private final List<Integer> requested = Collections.synchronizedList(new ArrayList<>());
     private final List<Integer> replied = Collections.synchronizedList(new ArrayList<>());
     private final List<CompletableFuture<?>> replies = new ArrayList<>();
     private final Random random = new Random(SEED);
+
+    LinkOrderTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {

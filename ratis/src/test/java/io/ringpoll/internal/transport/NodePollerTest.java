@@ -6,7 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.counters.CountersFolder;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +42,7 @@ class NodePollerTest {
     void shouldAwaitTheEndOfAHandlerThatAnEarlierCallDidNotAwait() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         final Node server = new Node(config("left-twice", HandlerThreads.ONE, false), device, (type, request) -> {
             entered.countDown();
             Uninterruptibles.awaitUninterruptibly(ends);

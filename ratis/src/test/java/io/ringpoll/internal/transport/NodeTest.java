@@ -7,10 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
@@ -236,7 +237,7 @@ class NodeTest {
     void shouldWorkWithAllHandlerThreads(final HandlerThreads handlers) throws Exception {
         final TransportCounters counters = new TransportCounters();
         try (Node server =
-            new Node(Nodes.config("placed", handlers), Peer.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
+            new Node(Nodes.config("placed", handlers), RdmaApi.RPMA.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
             final int port = Integer.parseInt(ConnectedPair.anyPort());
             server.listen(TestDevice.address(), port);
             final Link link = Nodes.connect(nodes.client(), port);
@@ -307,7 +308,7 @@ class NodeTest {
         // The first attempt may load classes from files that remain open.
         int files = Integer.MAX_VALUE;
         for (int attempt = 0; attempt < 3; attempt++) {
-            final Peer peer = Peer.ofLocal(TestDevice.address());
+            final RcPeer peer = RdmaApi.RPMA.ofLocal(TestDevice.address());
             assertThrows(RuntimeException.class,
                 () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));
             assertTrue(peer.isClosed());
@@ -400,7 +401,7 @@ class NodeTest {
     void shouldNotReleaseItsMemoryWhileAHandlerUsesIt() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         final Node server = new Node(impatient("stuck-handler", HandlerThreads.ONE), device, (type, request) -> {
             entered.countDown();
             Uninterruptibles.awaitUninterruptibly(ends);
@@ -421,7 +422,7 @@ class NodeTest {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
         final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         final Node client =
             new Node(impatient("stuck-keeper", HandlerThreads.POLLER), device, Nodes::echo, new TransportCounters());
         // Runs on the thread that ends the connections.

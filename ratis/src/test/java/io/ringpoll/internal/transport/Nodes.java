@@ -3,8 +3,9 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -30,9 +31,18 @@ final class Nodes implements AutoCloseable {
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final Deque<Opened> opened = new ArrayDeque<>();
+    private final RdmaApi api;
+
+    Nodes() {
+        this(RdmaApi.RPMA);
+    }
+
+    Nodes(final RdmaApi api) {
+        this.api = api;
+    }
 
     /** A node and its device. */
-    private record Opened(Node node, Peer device) {
+    private record Opened(Node node, RcPeer device) {
     }
 
     /** A listening node. */
@@ -77,7 +87,7 @@ final class Nodes implements AutoCloseable {
     }
 
     Node node(final NodeConfig config, final RequestHandler requests, final TransportCounters counters) {
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final Node node = new Node(config, device, requests, counters);
         opened.push(new Opened(node, device));
         return node;

@@ -8,8 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcUsage;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,9 +23,9 @@ import org.junit.jupiter.api.Timeout;
 class RegionPoolTest {
     private static final int LEAST = 64 * 1024;
 
-    private final Peer peer = Peer.ofLocal(TestDevice.address());
+    private final RcPeer peer = RdmaApi.RPMA.ofLocal(TestDevice.address());
     private final List<Runnable> closes = new ArrayList<>();
-    private final RegionPool pool = new RegionPool(peer, closes::add, 2 * LEAST, 0, MemoryUsage.READ_SOURCE);
+    private final RegionPool pool = new RegionPool(peer, closes::add, 2 * LEAST, 0, RcUsage.READ_SOURCE);
 
     @AfterEach
     void close() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.ringpoll.completion.WcStatus;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -77,7 +78,7 @@ class RemoteKeyTest {
             final NodeConfig config = new NodeConfig("server", Nodes.BUFFER_BYTES, CREDITS, 8, Nodes.MAX_MESSAGE_BYTES,
                 cachedBytes, ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false);
             final ByteString content = Nodes.random(MESSAGE_BYTES - 100);
-            node = new Node(config, Peer.ofLocal(TestDevice.address()),
+            node = new Node(config, RdmaApi.RPMA.ofLocal(TestDevice.address()),
                 (type, request) -> Nodes.echo(type, Nodes.request(content)), new TransportCounters());
             final String port = ConnectedPair.anyPort();
             node.listen(TestDevice.address(), Integer.parseInt(port));

@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.testing.TestDevice;
 import java.util.ArrayList;
@@ -24,10 +25,10 @@ import org.junit.jupiter.api.Timeout;
 class RemoteRegionsTest {
     private static final int LENGTH = 1000;
 
-    private final Peer peer = Peer.ofLocal(TestDevice.address());
-    private final RegionPool pool = new RegionPool(peer, Runnable::run, 0, 0, MemoryUsage.READ_SOURCE);
+    private final RcPeer peer = RdmaApi.RPMA.ofLocal(TestDevice.address());
+    private final RegionPool pool = new RegionPool(peer, Runnable::run, 0, 0, RcUsage.READ_SOURCE);
     private final List<RegionPool.Lease> leases = new ArrayList<>();
-    private final RemoteRegions regions = new RemoteRegions();
+    private final RemoteRegions regions = new RemoteRegions(peer);
 
     @AfterEach
     void close() {
@@ -45,8 +46,8 @@ class RemoteRegionsTest {
     @Test
     void shouldKeepARegionForAllMessagesInIt() {
         final byte[] descriptor = advertised();
-        final RemoteMemoryRegion region = regions.of(descriptor);
-        final RemoteMemoryRegion another = regions.of(advertised());
+        final RcRemoteMemory region = regions.of(descriptor);
+        final RcRemoteMemory another = regions.of(advertised());
         assertNotSame(region, another);
         assertSame(region, regions.of(descriptor.clone()));
         regions.close();
@@ -57,8 +58,8 @@ class RemoteRegionsTest {
     @Test
     void shouldCloseTheRegionThatHasNotBeenUsedForLongest() {
         final byte[] first = advertised();
-        final RemoteMemoryRegion used = regions.of(first);
-        final RemoteMemoryRegion unused = regions.of(advertised());
+        final RcRemoteMemory used = regions.of(first);
+        final RcRemoteMemory unused = regions.of(advertised());
         for (int i = 2; i < RemoteRegions.MOST; i++) {
             regions.of(advertised());
         }

@@ -2,6 +2,8 @@ package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -39,7 +41,7 @@ class WarningsTest {
     }
 
     private static Node node(final String name, final HandlerThreads handlers, final int closeTimeoutMs,
-        final Peer device, final RequestHandler requests) {
+        final RcPeer device, final RequestHandler requests) {
         return new Node(new NodeConfig(name, Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 0,
             ConnectedPair.TIMEOUT_MS, closeTimeoutMs, PollerConfig.own(handlers), false), device, requests,
             new TransportCounters());
@@ -103,7 +105,7 @@ class WarningsTest {
 
     @Test
     void shouldReportResourcesThatAreInUseAtItsClose() throws Exception {
-        final Peer device = Peer.ofLocal(TestDevice.address());
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
         final LocalMemoryRegion region = device.allocate(1, MemoryUsage.SEND);
         node("in-use", HandlerThreads.POLLER, Nodes.CLOSE_MS, device, Nodes::echo).close();
         warnings.await("in-use: a resource could not be released: ");
@@ -115,7 +117,8 @@ class WarningsTest {
     void shouldReportAHandlerThatDoesNotReturn() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
-        final Node server = node("stuck", HandlerThreads.ONE, SHORT_MS, Peer.ofLocal(TestDevice.address()), (type, request) -> {
+        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+        final Node server = node("stuck", HandlerThreads.ONE, SHORT_MS, device, (type, request) -> {
             entered.countDown();
             Uninterruptibles.awaitUninterruptibly(ends);
             return Nodes.echo(type, request);
@@ -133,7 +136,8 @@ class WarningsTest {
     void shouldReportConnectionsThatDoNotEnd() throws Exception {
         final CountDownLatch ends = new CountDownLatch(1);
         final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
-        final Node client = node("stays", HandlerThreads.POLLER, SHORT_MS, Peer.ofLocal(TestDevice.address()), Nodes::echo);
+        final Node client = node("stays", HandlerThreads.POLLER, SHORT_MS,
+            RdmaApi.RPMA.ofLocal(TestDevice.address()), Nodes::echo);
         // Runs on the thread that ends the connections.
         Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10))
             .whenComplete((reply, failure) -> Uninterruptibles.awaitUninterruptibly(ends));

@@ -1,5 +1,6 @@
 package io.ringpoll.verify.fuzz;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.Link;
 import io.ringpoll.internal.transport.MessageType;
@@ -199,7 +200,7 @@ final class RatisNode implements AutoCloseable {
     private static Node node(final String name, final RequestHandler requests) {
         final NodeConfig config = new NodeConfig(name, BUFFER_BYTES, CREDITS, CONNECTIONS, LONGEST_MESSAGE, LONGEST_MESSAGE,
             TIMEOUT_MS, TIMEOUT_MS, PollerConfig.own(HandlerThreads.ONE), false);
-        return new Node(config, Peer.ofLocal(LiveConnection.ADDRESS), requests, new TransportCounters());
+        return new Node(config, RdmaApi.RPMA.ofLocal(LiveConnection.ADDRESS), requests, new TransportCounters());
     }
 
     private static CompletableFuture<MessageLite> echo(final MessageType type, final MessageLite request) {
