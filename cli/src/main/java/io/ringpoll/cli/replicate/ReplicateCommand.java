@@ -10,15 +10,18 @@ import io.ringpoll.bench.replicate.ServerRole;
 import io.ringpoll.bench.replicate.StreamComparison;
 import io.ringpoll.bench.replicate.Transport;
 import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.cli.options.ApiOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.OutputPath;
 import io.ringpoll.cli.options.RoleOption;
+import io.ringpoll.ratis.RdmaConfigKeys;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -42,6 +45,7 @@ import picocli.CommandLine.Spec;
     description = "Appends records to a log that servers replicate by Apache Ratis, and reads all logs back.")
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final String VARIANT = "--variant";
+    private static final String API = "--api";
     private static final String WINDOW = "--window";
     /** Until the processes of a group have compiled most of their code: the first seconds have a tenth of the rate. */
     private static final int PROCESSES_WARM_UP_S = 15;
@@ -137,6 +141,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         description = "Address of the servers (default: the address of the device; without ringpoll 127.0.0.1).")
     private String address;
 
+    @Mixin
+    private ApiOption api;
+
     @Option(
         names = "--property", paramLabel = "KEY=VALUE",
         description = "A setting of the engine or of its transport, such as raft.rdma.poller.spin=50us; may be repeated.")
@@ -173,8 +180,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         }
         final ReplicateConfig config =
             config(address(), asProcesses && !isGiven("--warm-up") ? PROCESSES_WARM_UP_S : warmUpSeconds);
-        final List<Contestant> contestants = compare ? Contestant.compared(properties, settingsOfVariants()) :
-            List.of(Contestant.of(transport, properties));
+        final List<Contestant> contestants = compare ? Contestant.compared(settings(), settingsOfVariants()) :
+            List.of(Contestant.of(transport, settings()));
         if (asProcesses) {
             return measureProcesses(config, contestants, out);
         }
@@ -198,10 +205,10 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private int playRole(final PrintWriter out) throws IOException, InterruptedException, TimeoutException {
         try {
             if (processes.role.side() == RoleOption.Side.SERVER) {
-                return new ServerRole(processes.config(), Contestant.of(transport, properties))
+                return new ServerRole(processes.config(), Contestant.of(transport, settings()))
                     .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
             }
-            return new ClientRole(processes.config(), Contestant.of(transport, properties),
+            return new ClientRole(processes.config(), Contestant.of(transport, settings()),
                 config(null, isGiven("--warm-up") ? warmUpSeconds : 0), processes.latencies).run(out);
         } catch (final IOException | RuntimeException e) {
             for (Throwable cause = e; cause != null; cause = cause.getCause()) {
@@ -235,6 +242,14 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             comparison.draw(plots);
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    private Map<String, String> settings() {
+        final Map<String, String> settings = new TreeMap<>(properties);
+        if (isGiven(API)) {
+            settings.put(RdmaConfigKeys.API_KEY, api.api().toString());
+        }
+        return settings;
     }
 
     /** Processes share no poller: without {@code --variant} there is none. */
@@ -293,6 +308,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
         require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' has no host");
         OutputPath.requireFolder(spec, "--plots", plots);
+        require(compare || transport == Transport.RINGPOLL || !isGiven(API), "--api is for --transport ringpoll");
         require(compare || !isGiven(VARIANT), "--variant is for --compare");
         for (final String variant : variants) {
             require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");

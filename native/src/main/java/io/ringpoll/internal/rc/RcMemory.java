@@ -30,6 +30,13 @@ public abstract class RcMemory extends RcResource {
     public abstract byte[] descriptorOfLength(long lengthBytes);
 
     /**
+     * Whether this is closed.
+     *
+     * @return false until then
+     */
+    public abstract boolean isClosed();
+
+    /**
      * The address of the memory.
      *
      * @return of its first byte

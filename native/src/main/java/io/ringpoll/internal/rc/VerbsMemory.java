@@ -35,6 +35,11 @@ final class VerbsMemory extends RcMemory {
     }
 
     @Override
+    public boolean isClosed() {
+        return region.isClosed();
+    }
+
+    @Override
     public void close() {
         region.close();
     }

@@ -11,7 +11,6 @@ import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
@@ -360,7 +359,7 @@ class NodeTest {
         // On the poller's thread, so that no completion makes room meanwhile.
         final CompletableFuture<Integer> posted = Nodes.reply(link, Nodes.random(10)).thenApply(reply -> {
             int posts = 0;
-            while (posts < 1000 && link.connection().send(link.memory().region(), 0, 1, CompletionFlag.ALWAYS, 1)) {
+            while (posts < 1000 && link.connection().send(link.memory().region(), 0, 1, true, 1)) {
                 posts++;
             }
             return posts;

@@ -2,12 +2,12 @@ package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.internal.rc.RcMemory;
 import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -106,7 +106,7 @@ class WarningsTest {
     @Test
     void shouldReportResourcesThatAreInUseAtItsClose() throws Exception {
         final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
-        final LocalMemoryRegion region = device.allocate(1, MemoryUsage.SEND);
+        final RcMemory region = device.allocate(1, RcUsage.SEND);
         node("in-use", HandlerThreads.POLLER, Nodes.CLOSE_MS, device, Nodes::echo).close();
         warnings.await("in-use: a resource could not be released: ");
         region.close();
