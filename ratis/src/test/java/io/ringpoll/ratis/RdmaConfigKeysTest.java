@@ -370,7 +370,7 @@ class RdmaConfigKeysTest {
                 keys++;
             }
         }
-        assertEquals(30, keys);
+        assertEquals(31, keys);
     }
 
     private static String camelCase(final String constant) {
