@@ -59,8 +59,8 @@ class RendezvousTest {
 
     /** 0 for a frame without a region. */
     @Test
-    void shouldNumberItsRegionsFromOne() {
-        final Rendezvous rendezvous = new Rendezvous(null, null, null);
+    void shouldNumberItsRegionsFromOne() throws Exception {
+        final Rendezvous rendezvous = new Rendezvous(null, server(Nodes.CREDITS, Nodes::echo).node(), null);
         for (int number = 1; number < 4; number++) {
             assertEquals(number, rendezvous.advertise(null));
         }
