@@ -13,9 +13,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.zip.CRC32C;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
@@ -29,7 +33,9 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,7 +47,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Three servers and a client of the engine with every kind of request over this transport. */
+/** Three servers and a client of the engine with every kind of request over this transport and its bindings. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @ParameterizedClass
@@ -66,15 +72,52 @@ class RdmaClusterTest {
     private static final TimeDuration REQUEST = TimeDuration.valueOf(WAIT_MS, TimeUnit.MILLISECONDS);
 
     @Parameter
-    private RdmaApi api;
+    private Bindings bindings;
     @TempDir
     private Path folder;
     private final List<RaftServer> servers = new ArrayList<>();
+    private final Map<RaftPeerId, Machine> machines = new ConcurrentHashMap<>();
     private RaftGroup group;
     private RaftClient client;
 
-    /** Replies to a read with its content. */
+    /** The bindings of the servers and of the client. */
+    private enum Bindings {
+        RPMA(RdmaApi.RPMA, RdmaApi.RPMA),
+        VERBS(RdmaApi.VERBS, RdmaApi.VERBS),
+        /** Each server has a neighbour with the other binding, and so has the client. */
+        MIXED(RdmaApi.RPMA, RdmaApi.VERBS);
+
+        private final RdmaApi even;
+        private final RdmaApi odd;
+
+        Bindings(final RdmaApi even, final RdmaApi odd) {
+            this.even = even;
+            this.odd = odd;
+        }
+
+        RdmaApi of(final int node) {
+            return node % 2 == 0 ? even : odd;
+        }
+    }
+
+    /** Replies to a read with its content, and sums up the content of all writes. */
     private static final class Machine extends BaseStateMachine {
+        private final CRC32C sum = new CRC32C();
+
+        @Override
+        public CompletableFuture<Message> applyTransaction(final TransactionContext transaction) {
+            synchronized (sum) {
+                sum.update(transaction.getLogEntry().getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer());
+            }
+            return super.applyTransaction(transaction);
+        }
+
+        long sum() {
+            synchronized (sum) {
+                return sum.getValue();
+            }
+        }
+
         @Override
         public CompletableFuture<Message> query(final Message request) {
             return CompletableFuture.completedFuture(Message.valueOf(request.getContent().toStringUtf8() + "?"));
@@ -91,7 +134,7 @@ class RdmaClusterTest {
         }
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
-            final RaftProperties properties = properties();
+            final RaftProperties properties = properties(i);
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
             RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
@@ -103,20 +146,22 @@ class RdmaClusterTest {
             RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, RESIGNED);
             RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
             RaftServerConfigKeys.Watch.setTimeout(properties, REQUEST);
-            final RaftServer server = RaftServer.newBuilder().setServerId(peers.get(i).getId()).setProperties(properties)
-                .setGroup(group).setStateMachineRegistry(id -> new Machine()).build();
+            final RaftPeerId id = peers.get(i).getId();
+            final RaftServer server = RaftServer.newBuilder().setServerId(id).setProperties(properties).setGroup(group)
+                .setStateMachineRegistry(of -> of.equals(group.getGroupId()) ?
+                    machines.computeIfAbsent(id, each -> new Machine()) : new Machine()).build();
             server.start();
             servers.add(server);
         }
-        final RaftProperties properties = properties();
+        final RaftProperties properties = properties(SERVERS);
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, REQUEST);
         RaftClientConfigKeys.Rpc.setWatchRequestTimeout(properties, REQUEST);
         client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(group).build();
     }
 
-    private RaftProperties properties() {
+    private RaftProperties properties(final int node) {
         final RaftProperties properties = new RaftProperties();
-        RdmaConfigKeys.setApi(properties, api.toString());
+        RdmaConfigKeys.setApi(properties, bindings.of(node).toString());
         RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
         return properties;
     }
@@ -202,6 +247,37 @@ class RdmaClusterTest {
             .filter(thread -> thread.getName().matches("cluster-s\\d-rdma-poller")).count(), "one poller for all, by default");
         client.close();
         assertThrows(IOException.class, () -> client.io().send(message("too late")));
+    }
+
+    @Test
+    void shouldReplicateEqualBytesOfAllLengthsUnderEachLeader() throws Exception {
+        final CRC32C expected = new CRC32C();
+        long lastIndex = client.io().send(message("")).getLogIndex();
+        for (final RaftPeer leader : group.getPeers()) {
+            assertTrue(client.admin().transferLeadership(leader.getId(), WAIT_MS).isSuccess());
+            final List<CompletableFuture<RaftClientReply>> replies = new ArrayList<>();
+            for (final int bytes : new int[] {0, 1, 100, 5_000, 70_000, 1 << 20, 300_000, 1 << 20, 10}) {
+                final byte[] content = new byte[bytes];
+                new Random(bytes).nextBytes(content);
+                expected.update(content);
+                replies.add(client.async().send(Message.valueOf(ByteString.copyFrom(content))));
+            }
+            for (final CompletableFuture<RaftClientReply> each : replies) {
+                final RaftClientReply reply = reply(each);
+                assertTrue(reply.isSuccess(), reply.toString());
+                assertEquals(leader.getId(), RaftPeerId.valueOf(reply.getReplierId()));
+                assertTrue(reply.getLogIndex() > lastIndex, "the order of the log");
+                lastIndex = reply.getLogIndex();
+            }
+        }
+        final long startNs = System.nanoTime();
+        for (final Map.Entry<RaftPeerId, Machine> server : machines.entrySet()) {
+            while (server.getValue().sum() != expected.getValue()) {
+                assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(WAIT_MS), "bytes of " + server.getKey());
+                TimeUnit.MILLISECONDS.sleep(1);
+            }
+        }
+        assertEquals(SERVERS, machines.size());
     }
 
     @Test

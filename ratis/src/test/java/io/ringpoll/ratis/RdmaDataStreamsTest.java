@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -53,6 +54,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Streams to three servers of the engine over this transport. Tests that change or kill servers have servers of their own. */
 @Tag(TestDevice.TAG)
@@ -89,15 +92,29 @@ class RdmaDataStreamsTest {
 
     @Test
     void shouldWriteEqualBytesAtAllServers() throws Exception {
-        for (final RoutingTable route : new RoutingTable[] {null, cluster.chain()}) {
-            for (final int bytes : new int[] {0, 1, 100_000, MB, MB + 1, 20 * MB}) {
+        assertWritesEqualBytes(cluster, 20 * MB);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"VERBS,VERBS,VERBS", "VERBS,RPMA,VERBS", "RPMA,VERBS,RPMA"})
+    void shouldWriteEqualBytesOverVerbs(final RdmaApi first, final RdmaApi second, final RdmaApi third) throws Exception {
+        final RaftProperties settings = new RaftProperties();
+        RdmaConfigKeys.setApi(settings, RdmaApi.VERBS.toString());
+        try (StreamCluster own = new StreamCluster(folder, settings, List.of(first, second, third))) {
+            assertWritesEqualBytes(own, 3 * MB);
+        }
+    }
+
+    private static void assertWritesEqualBytes(final StreamCluster at, final int longest) throws Exception {
+        for (final RoutingTable route : new RoutingTable[] {null, at.chain()}) {
+            for (final int bytes : new int[] {0, 1, 100_000, MB, MB + 1, longest}) {
                 final ByteBuffer data = random(bytes);
-                final DataStreamOutputImpl stream = cluster.open(route);
+                final DataStreamOutputImpl stream = at.open(route);
                 final DataStreamReply reply = await(stream.writeAsync(data.duplicate()));
                 assertTrue(reply.isSuccess());
                 assertEquals(bytes, reply.getBytesWritten());
                 assertTrue(await(stream.closeAsync()).isSuccess());
-                cluster.assertEverywhere(stream, digest(data));
+                at.assertEverywhere(stream, digest(data));
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -44,10 +46,15 @@ final class StreamCluster implements AutoCloseable {
     private final DataStreamClient streams;
 
     StreamCluster(final Path folder, final RaftProperties settings, final int count) throws IOException {
+        this(folder, settings, Collections.nCopies(count, RdmaConfig.api(settings)));
+    }
+
+    /** Servers whose bindings are not all that of the client. */
+    StreamCluster(final Path folder, final RaftProperties settings, final List<RdmaApi> apis) throws IOException {
         this.settings = settings;
         RaftConfigKeys.Rpc.setType(settings, new RdmaRpcType());
         settings.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < apis.size(); i++) {
             peers.add(RaftPeer.newBuilder().setId("stream-s" + i)
                 .setAddress(TestDevice.address() + ":" + ConnectedPair.anyPort()).build());
         }
@@ -55,6 +62,7 @@ final class StreamCluster implements AutoCloseable {
         final Path storage = Files.createTempDirectory(folder, "servers");
         for (final RaftPeer peer : peers) {
             final RaftProperties properties = new RaftProperties(settings);
+            RdmaConfigKeys.setApi(properties, apis.get(servers.size()).toString());
             RaftServerConfigKeys.setStorageDir(properties, List.of(storage.resolve(peer.getId().toString()).toFile()));
             // The first leader is elected soon, and remains leader on a busy machine.
             RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, TimeDuration.valueOf(50, TimeUnit.MILLISECONDS));

@@ -16,9 +16,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A group of three servers and a client, each a process, over the loopback device: each role is killed at a random moment. The
@@ -36,6 +37,7 @@ class KilledRolesTest {
     @TempDir
     private Path folder;
     private ChildProcesses processes;
+    private String api;
     private final String peers = Stream.generate(() -> "127.0.0.1:" + ConnectedPair.anyPort()).limit(SERVERS)
         .reduce((a, b) -> a + "," + b).orElseThrow();
     private final Process[] servers = new Process[SERVERS];
@@ -51,8 +53,10 @@ class KilledRolesTest {
         processes.close();
     }
 
-    @Test
-    void shouldLoseNoAcknowledgedRecordWhenProcessesOfEachRoleAreKilled() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"rpma", "verbs"})
+    void shouldLoseNoAcknowledgedRecordWhenProcessesOfEachRoleAreKilled(final String binding) throws Exception {
+        api = binding;
         for (int n = 0; n < SERVERS; n++) {
             startServer(n);
         }
@@ -101,7 +105,7 @@ class KilledRolesTest {
     private void startServer(final int n) throws IOException {
         starts[n]++;
         Files.createDirectories(directory(n));
-        servers[n] = processes.start(log(n), List.of("replicate", "--role", "server", "--peers", peers, "--id",
+        servers[n] = processes.start(log(n), List.of("replicate", "--api", api, "--role", "server", "--peers", peers, "--id",
             Integer.toString(n), "--dir", directory(n).toString(), "--election", "500"));
     }
 
@@ -111,8 +115,8 @@ class KilledRolesTest {
     }
 
     private Process startClient(final int n, final int seconds) throws IOException {
-        return processes.start("client-" + n, List.of("replicate", "--role", "client", "--peers", peers, "--acknowledged",
-            acknowledged(n), "--window", "4", "--every", "5", "--seconds", Integer.toString(seconds)));
+        return processes.start("client-" + n, List.of("replicate", "--api", api, "--role", "client", "--peers", peers,
+            "--acknowledged", acknowledged(n), "--window", "4", "--every", "5", "--seconds", Integer.toString(seconds)));
     }
 
     /** The server that most servers have named last. */

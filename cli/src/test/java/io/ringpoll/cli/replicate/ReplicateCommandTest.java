@@ -23,11 +23,19 @@ class ReplicateCommandTest {
         assertTrue(calls.json().path("ringpoll").path("appendsPerSecond").asDouble() > 0, calls.out());
     }
 
+    @Test
+    void shouldReplicateOverVerbs() throws Exception {
+        assertEquals(0, calls.execute(
+            "--api verbs --payload-max 1000000 --window 8 --warm-up 0 --seconds 1 --rounds 1 --json".split(" ")), calls.err());
+        assertTrue(calls.json().path("ringpoll").path("appendsPerSecond").asDouble() > 0, calls.out());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--payload=-1 | --payload is 0 to 64000000 bytes",
         "--payload-max=99 | --payload-max is --payload to 64000000 bytes",
         "--payload-max=64000001 | --payload-max is --payload to 64000000 bytes",
+        "--api=verbs --transport=netty | --api is for --transport ringpoll",
         "--window=0 | --window is 1 to 10000",
         "--variant=a=b | --variant is for --compare",
         "--compare --variant=a | --variant a is not KEY=VALUE[,KEY=VALUE...]",
