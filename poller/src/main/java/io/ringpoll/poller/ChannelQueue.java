@@ -31,6 +31,11 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
+    public void onHandOver() {
+        counted.onHandOver();
+    }
+
+    @Override
     public boolean putTimestamps(final long recordsAddress, final long timestampsAddress) {
         return counted.putTimestamps(recordsAddress, timestampsAddress);
     }

@@ -8,7 +8,9 @@ import java.util.Objects;
 /**
  * A completion queue with completion events, which allow its poller to sleep.
  *
- * <p>Owned by the polling thread, as every {@link CompletionQueue}. The poller wraps librpma's queues itself.
+ * <p>Owned by the polling thread, as every {@link CompletionQueue}. The poller wraps librpma's queues itself. A
+ * queue of libibverbs is polled once per millisecond, unless it is combined with its channel by {@link #of}: events of a channel
+ * that is not passed are left to the thread that waits for them.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
  */

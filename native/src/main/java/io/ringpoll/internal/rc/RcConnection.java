@@ -1,6 +1,7 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import java.util.Optional;
 
@@ -41,6 +42,14 @@ public abstract class RcConnection extends RcResource {
      * @return the same at each call; empty if there is none
      */
     public abstract Optional<CompletionQueue> receiveCompletionQueue();
+
+    /**
+     * The channel of the main completion queue's events, where a poller must request and take them. It is empty where a poller
+     * opens the channel itself, as for queues of librpma. A connection whose queue no poller sleeps on does without.
+     *
+     * @return the same at each call; owned by this connection, and used by one thread at a time
+     */
+    public abstract Optional<CompletionChannel> completionChannel();
 
     /**
      * Whether an asynchronous event is about this connection's queue pair or one of its completion queues.

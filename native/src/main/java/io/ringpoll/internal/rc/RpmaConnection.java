@@ -1,6 +1,7 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
@@ -42,6 +43,11 @@ final class RpmaConnection extends RcConnection {
     @Override
     public Optional<CompletionQueue> receiveCompletionQueue() {
         return receiveQueue;
+    }
+
+    @Override
+    public Optional<CompletionChannel> completionChannel() {
+        return Optional.empty();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.internal.ffm.Bounds;
 import io.ringpoll.verbs.ConnectionEvent;
@@ -18,6 +19,7 @@ final class VerbsConnection extends RcConnection {
     private final ConnectionId id;
     private final QueuePair queuePair;
     private final Optional<CompletionQueue> receiveQueue;
+    private final Optional<CompletionChannel> completionChannel;
     private volatile byte[] answer = {};
 
     VerbsConnection(final VerbsPeer peer, final VerbsQueues queues) {
@@ -26,6 +28,7 @@ final class VerbsConnection extends RcConnection {
         id = queues.id();
         queuePair = queues.queuePair();
         receiveQueue = queues.receives().map(CompletionQueue.class::cast);
+        completionChannel = Optional.of(queues.channel());
     }
 
     @Override
@@ -46,6 +49,11 @@ final class VerbsConnection extends RcConnection {
     @Override
     public Optional<CompletionQueue> receiveCompletionQueue() {
         return receiveQueue;
+    }
+
+    @Override
+    public Optional<CompletionChannel> completionChannel() {
+        return completionChannel;
     }
 
     @Override

@@ -17,6 +17,8 @@ final class VerbsQueues implements AutoCloseable {
     private final Deque<NativeResource> opened = new ArrayDeque<>();
     private final ConnectionId id;
     private final VerbsCompletionQueue main;
+    /** Of the main queue. */
+    private final CompletionChannel channel;
     /** Null without a receive queue. */
     private final VerbsCompletionQueue receives;
     private final QueuePair queuePair;
@@ -27,7 +29,7 @@ final class VerbsQueues implements AutoCloseable {
         boolean complete = false;
         try {
             final VerbsContext context = id.context();
-            final CompletionChannel channel = opened(CompletionChannel.create(context));
+            channel = opened(CompletionChannel.create(context));
             main = opened(queue(context, "main CQ of " + id.name(), config.cqSize(), channel, config.timestamps()));
             receives = config.rcqSize() == 0 ? null : opened(queue(context, "receive CQ of " + id.name(), config.rcqSize(),
                 config.sharedChannel() ? channel : opened(CompletionChannel.create(context)), config.timestamps()));
@@ -55,6 +57,10 @@ final class VerbsQueues implements AutoCloseable {
 
     VerbsCompletionQueue main() {
         return main;
+    }
+
+    CompletionChannel channel() {
+        return channel;
     }
 
     Optional<VerbsCompletionQueue> receives() {

@@ -62,7 +62,9 @@ final class RpmaNotifications {
     /**
      * Opens the view of a queue that an event-driven poller polls.
      *
-     * @return a view, to be closed by {@link #close}; the queue itself if it is not a librpma queue
+     * @return a view, to be closed by {@link #close}; the queue itself if it is not a librpma queue: a channel that the
+     *     user has created may be waited on by another thread, so the queue must be added with it, by
+     *     {@link NotifyingQueue#of}
      */
     synchronized CompletionQueue open(final CompletionQueue queue) {
         if (!(queue instanceof final RpmaCompletionQueue rpma)) {

@@ -1,6 +1,8 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.RdmaException;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.SendRing;
@@ -8,6 +10,7 @@ import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.poller.NotifyingQueue;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +41,7 @@ public final class Link {
     private final int number;
     private final String name;
     private final RcConnection connection;
+    private final CompletionQueue polled;
     private final Handshake handshake;
     private final MessageBuffers memory;
     private final SendRing sends;
@@ -56,6 +60,7 @@ public final class Link {
         this.number = number;
         this.name = name;
         this.connection = connection;
+        polled = polledQueue(connection);
         this.handshake = handshake;
         this.memory = memory;
         sends = new SendRing(memory, node.config().signalInterval());
@@ -105,6 +110,18 @@ public final class Link {
 
     RcConnection connection() {
         return connection;
+    }
+
+    /** The connection's queue as the poller needs it: with events, so that it can sleep. The same at each call. */
+    CompletionQueue polled() {
+        return polled;
+    }
+
+    /** A poller uses the channel of a verbs queue only if it is passed together with the queue: it could be another thread's. */
+    private static CompletionQueue polledQueue(final RcConnection connection) {
+        final CompletionQueue queue = connection.completionQueue();
+        return connection.completionChannel()
+            .<CompletionQueue>map(channel -> NotifyingQueue.of((VerbsCompletionQueue) queue, channel)).orElse(queue);
     }
 
     Node node() {

@@ -301,7 +301,7 @@ public final class Node implements AutoCloseable {
     /** Starts to poll a connection's queue; the connection ends if there is no thread for it. */
     void poll(final Link link) {
         try {
-            poller.add(link.connection().completionQueue(), link);
+            poller.add(link.polled(), link);
         } catch (final IllegalStateException e) {
             link.fail(new IOException("the queue of " + link.name() + " cannot be polled: " + e.getMessage(), e));
         }
@@ -314,7 +314,7 @@ public final class Node implements AutoCloseable {
 
     /** Stops polling a connection's queue, if it is polled; call again if the poller did not remove it in time. */
     void stopPolling(final Link link) throws TimeoutException {
-        poller.remove(link.connection().completionQueue());
+        poller.remove(link.polled());
     }
 
     /** Ends all connections. */
