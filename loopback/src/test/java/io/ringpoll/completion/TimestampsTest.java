@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.synthetic.SyntheticSource;
+import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
+import java.lang.foreign.SymbolLookup;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class TimestampsTest {
     private static final int MESSAGES = 500;
+    private static final int IO_ERROR = 5;
     /** Wall-clock time may be stepped by a small correction, and both clocks are not read at the same moment. */
     private static final long WALL_TOLERANCE_NS = TimeUnit.MILLISECONDS.toNanos(5);
     /** Uncertainty of a comparison of two clocks by a thread that may lose its processor, and drift until the next one. */
@@ -139,6 +143,29 @@ class TimestampsTest {
                 () -> VerbsCompletionQueue.createWithTimestamps(loop.context(), "small", 0, null)).getMessage();
             assertTrue(message.contains("small cannot hold 0 completions"), message);
         }
+    }
+
+    /** mlx5 starts a poll of a queue that has failed with -2; others return errno values. */
+    @Test
+    void shouldReturnNoErrorOfAStartedPollAsCompletions() {
+        final SymbolLookup queues = CCompiler.loadedLibrary("libfailedqueues.so", """
+            #include <errno.h>
+            #include <infiniband/verbs.h>
+            static int negative(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr) { return -2; }
+            static int positive(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr) { return 5; }
+            static int none(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr) { return ENOENT; }
+            struct ibv_cq_ex failed = {.start_poll = negative};
+            struct ibv_cq_ex broken = {.start_poll = positive};
+            struct ibv_cq_ex empty = {.start_poll = none};
+            """);
+        assertEquals(-2, pollOf(queues, "failed"));
+        assertEquals(-IO_ERROR, pollOf(queues, "broken"));
+        assertEquals(0, pollOf(queues, "empty"));
+    }
+
+    private int pollOf(final SymbolLookup queues, final String name) {
+        return TimestampFunctions.ringpoll_poll_cq_ex(
+            CallTurn.PLAIN, queues.find(name).orElseThrow().address(), 8, records.address(0, 8), 0, 0);
     }
 
     @Test
