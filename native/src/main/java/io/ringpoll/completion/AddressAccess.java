@@ -17,6 +17,11 @@ final class AddressAccess implements StructAccess<VerbsContext, CompletionQueue,
     }
 
     @Override
+    public boolean isIwarp(final VerbsContext context) {
+        return context.isIwarp();
+    }
+
+    @Override
     public int capacity(final long address) {
         return VerbsCompletionQueue.capacity(address);
     }

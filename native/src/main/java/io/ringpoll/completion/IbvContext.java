@@ -25,6 +25,10 @@ final class IbvContext {
     static final int REQ_NOTIFY_CQ_OFFSET = 104;
     static final int ASYNC_FD_OFFSET = 268;
     static final int NUM_COMP_VECTORS_OFFSET = 272;
+    /** Offset of {@code transport_type} in {@code struct ibv_device}, an {@code enum ibv_transport_type}. */
+    static final int DEVICE_TRANSPORT_OFFSET = 20;
+    /** {@code IBV_TRANSPORT_IWARP}. */
+    static final int IWARP = 1;
     /** Offset of {@code name} in {@code struct ibv_device}. */
     static final int DEVICE_NAME_OFFSET = 24;
 

@@ -51,6 +51,12 @@ public final class VerbsContext {
         return Math.max(1, Memory.intAt(address + IbvContext.NUM_COMP_VECTORS_OFFSET));
     }
 
+    /** Whether a read of this device ends as a write of the peer, so that its target must permit these. */
+    boolean isIwarp() {
+        return Memory.intAt(Memory.longAt(address + IbvContext.DEVICE_OFFSET) + IbvContext.DEVICE_TRANSPORT_OFFSET) ==
+            IbvContext.IWARP;
+    }
+
     /** The descriptor of the device's asynchronous events. */
     int asyncFd() {
         return Memory.intAt(address + IbvContext.ASYNC_FD_OFFSET);

@@ -63,6 +63,8 @@ class VerbsLayoutTest {
         putField(layout, "ibv_context", "ops.req_notify_cq", IbvContext.REQ_NOTIFY_CQ_OFFSET, Long.BYTES);
         putField(layout, "ibv_context", "async_fd", IbvContext.ASYNC_FD_OFFSET, Integer.BYTES);
         putField(layout, "ibv_context", "num_comp_vectors", IbvContext.NUM_COMP_VECTORS_OFFSET, Integer.BYTES);
+        layout.put("offsetof(struct ibv_device, transport_type)", (long) IbvContext.DEVICE_TRANSPORT_OFFSET);
+        layout.put("IBV_TRANSPORT_IWARP", (long) IbvContext.IWARP);
         layout.put("offsetof(struct ibv_device, name)", (long) IbvContext.DEVICE_NAME_OFFSET);
         putField(layout, "ibv_cq", "context", IbvCq.CONTEXT_OFFSET, Long.BYTES);
         putField(layout, "ibv_cq", "channel", IbvCq.CHANNEL_OFFSET, Long.BYTES);

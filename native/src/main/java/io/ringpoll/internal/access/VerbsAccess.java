@@ -36,6 +36,16 @@ public final class VerbsAccess {
     }
 
     /**
+     * Whether a device is one of iWARP.
+     *
+     * @param context the device
+     * @return whether its reads need targets that the peer may write
+     */
+    public static boolean isIwarp(final VerbsContext context) {
+        return ACCESS.isIwarp(context);
+    }
+
+    /**
      * The capacity of a queue.
      *
      * @param address of its {@code struct ibv_cq}; must be valid

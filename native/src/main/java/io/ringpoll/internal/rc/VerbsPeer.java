@@ -2,6 +2,7 @@ package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.VerbsException;
+import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.lifecycle.Parents;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.AccessFlag;
@@ -28,14 +29,17 @@ final class VerbsPeer extends RcPeer {
     private static final int SOME_PORT = 1;
 
     private final ProtectionDomain domain;
+    /** Whether a read ends as a write of the peer. */
+    private final boolean iwarp;
     /** Where the bytes go that flushes read; nobody reads them. */
     private final MemoryRegion flushed;
 
     private VerbsPeer(final VerbsContext context) {
         domain = ProtectionDomain.create(context);
+        iwarp = VerbsAccess.isIwarp(context);
         boolean complete = false;
         try {
-            flushed = domain.allocate(FLUSH_BYTES, AccessFlag.LOCAL_WRITE);
+            flushed = domain.allocate(FLUSH_BYTES, flags(RcUsage.READ_DESTINATION));
             complete = true;
         } finally {
             if (!complete) {
@@ -91,12 +95,18 @@ final class VerbsPeer extends RcPeer {
         return new VerbsMemory(domain.register(memory, flags(usages)), RpmaDescriptor.bits(usages));
     }
 
-    private static AccessFlag[] flags(final RcUsage... usages) {
+    private AccessFlag[] flags(final RcUsage... usages) {
         final Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
         for (final RcUsage usage : usages) {
             switch (usage) {
                 case READ_SOURCE, FLUSH_VISIBILITY -> flags.add(AccessFlag.REMOTE_READ);
-                case READ_DESTINATION, RECEIVE -> flags.add(AccessFlag.LOCAL_WRITE);
+                case READ_DESTINATION -> {
+                    flags.add(AccessFlag.LOCAL_WRITE);
+                    if (iwarp) {
+                        flags.add(AccessFlag.REMOTE_WRITE);
+                    }
+                }
+                case RECEIVE -> flags.add(AccessFlag.LOCAL_WRITE);
                 case WRITE_DESTINATION -> {
                     flags.add(AccessFlag.LOCAL_WRITE);
                     flags.add(AccessFlag.REMOTE_WRITE);

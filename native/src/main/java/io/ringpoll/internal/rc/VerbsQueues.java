@@ -1,6 +1,7 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.internal.lifecycle.NativeResource;
@@ -71,13 +72,27 @@ final class VerbsQueues implements AutoCloseable {
         return queuePair;
     }
 
+    /**
+     * Closes all objects. One that stays open, with those that it needs, is closed by the next call. One whose call into C fails
+     * is lost; the others are closed nevertheless.
+     *
+     * @throws IllegalStateException if an object is still used
+     * @throws RdmaException         the first failure
+     */
     @Override
     public void close() {
         synchronized (opened) {
+            RdmaException first = null;
             while (!opened.isEmpty()) {
-                // An object that cannot be closed stays, to be closed again.
-                opened.peek().close();
+                try {
+                    opened.peek().close();
+                } catch (final RdmaException failed) {
+                    first = first == null ? failed : first;
+                }
                 opened.pop();
+            }
+            if (first != null) {
+                throw first;
             }
         }
     }

@@ -29,6 +29,14 @@ public interface StructAccess<C, Q, V extends Q> {
     long address(C context);
 
     /**
+     * Whether a device is one of iWARP.
+     *
+     * @param context the device
+     * @return whether its reads need targets that the peer may write
+     */
+    boolean isIwarp(C context);
+
+    /**
      * The capacity of a queue.
      *
      * @param address of its {@code struct ibv_cq}
