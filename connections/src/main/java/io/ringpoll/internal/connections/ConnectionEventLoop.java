@@ -8,6 +8,7 @@ import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcEvent;
 import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.UnknownEventException;
 import io.ringpoll.os.DescriptorPoll;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -149,6 +150,10 @@ public abstract class ConnectionEventLoop<C> {
     private void tick() {
         final long nowNs = System.nanoTime();
         for (final KeptConnection<C> kept : all()) {
+            if (kept.isReleasing()) {
+                release(kept);
+                continue;
+            }
             onTick(kept, nowNs);
             if (kept.phase() != Phase.ESTABLISHED && kept.isOverdue(nowNs)) {
                 onDeadline(kept);
@@ -221,7 +226,8 @@ public abstract class ConnectionEventLoop<C> {
     }
 
     /**
-     * Handles the event of a connection that waits to be handled, if there is one.
+     * Handles the event of a connection that waits to be handled, if there is one. An unknown event, such as that of a changed
+     * address of the device, goes to {@link #onDefect}, with the library's text: it says nothing about the connection.
      *
      * @param kept the connection
      */
@@ -229,13 +235,14 @@ public abstract class ConnectionEventLoop<C> {
         final RcEvent event;
         try {
             event = kept.connection().nextEvent(0).orElse(null);
+        } catch (final UnknownEventException other) {
+            onDefect(other);
+            return;
         } catch (final RdmaException failed) {
             onEventFailure(kept, failed);
             return;
         }
-        if (event == RcEvent.UNDEFINED) {
-            onDefect(new IllegalStateException("an event of " + kept.connection().name() + " that is not about it"));
-        } else if (event != null && event != RcEvent.ESTABLISHED) {
+        if (event != null && event != RcEvent.ESTABLISHED) {
             onLost(kept, event);
         } else if (event != null && kept.isAwaited()) {
             onEstablished(kept);
@@ -256,6 +263,8 @@ public abstract class ConnectionEventLoop<C> {
 
     /**
      * Closes the queue pair of a connection that is not polled, disconnected or not; {@link #onReleased} follows. Idempotent.
+     * While the queue pair is still used, for instance by a post that has not returned, it stays in the phase {@link
+     * Phase#DISCONNECTING} and is closed at a later tick: the device could still write to its memory.
      *
      * @param kept the connection
      */
@@ -264,14 +273,26 @@ public abstract class ConnectionEventLoop<C> {
             return;
         }
         kept.disconnect();
-        kept.enter(Phase.RELEASED, 0);
-        connections.remove(kept.owner());
-        descriptors.remove(kept.connection().eventFd());
+        if (kept.beginRelease()) {
+            descriptors.remove(kept.connection().eventFd());
+        }
+        RdmaException failed = null;
         try {
             kept.connection().close();
-        } finally {
-            // A failed call has released the queue pair, too: its place is free, and the device no longer uses its memory.
-            onReleased(kept);
+        } catch (final IllegalStateException used) {
+            if (kept.isFirstRetry()) {
+                onDefect(used);
+            }
+            return;
+        } catch (final RdmaException lost) {
+            // The queue pair is released, too: its place is free, and the device no longer uses its memory.
+            failed = lost;
+        }
+        kept.enter(Phase.RELEASED, 0);
+        connections.remove(kept.owner());
+        onReleased(kept);
+        if (failed != null) {
+            throw failed;
         }
     }
 

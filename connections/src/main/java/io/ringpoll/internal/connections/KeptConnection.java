@@ -16,6 +16,8 @@ public final class KeptConnection<C> {
     private long deadlineNs;
     private boolean established;
     private boolean disconnected;
+    private boolean releasing;
+    private boolean retried;
 
     /** The phase of a connection. */
     public enum Phase {
@@ -89,6 +91,26 @@ public final class KeptConnection<C> {
     /** Whether the event that it is established still counts. */
     boolean isAwaited() {
         return phase == Phase.CONNECTING || phase == Phase.ENDING && !established;
+    }
+
+    /** Begins the close of the queue pair, which may take several attempts; true if this is the first one. */
+    boolean beginRelease() {
+        final boolean first = !releasing;
+        releasing = true;
+        enter(Phase.DISCONNECTING, 0);
+        return first;
+    }
+
+    /** Whether the queue pair is to be closed, or is closed. */
+    boolean isReleasing() {
+        return releasing;
+    }
+
+    /** True at the first call. */
+    boolean isFirstRetry() {
+        final boolean first = !retried;
+        retried = true;
+        return first;
     }
 
     RcConnection connection() {

@@ -1,10 +1,13 @@
 package io.ringpoll.internal.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.RdmaException;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.connections.KeptConnection.Phase;
+import io.ringpoll.internal.rc.DefectiveConnection;
 import io.ringpoll.internal.rc.RcConfig;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcEvent;
@@ -17,6 +20,7 @@ import io.ringpoll.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -119,10 +123,64 @@ class ConnectionEventLoopTest {
         assertEquals("lost", next());
     }
 
+    @Test
+    void shouldKeepAConnectionWhoseCloseFindsAPostUntilALaterTick() throws Exception {
+        loop.start();
+        establish(request(listen()));
+        final int refusals = 3;
+        loop.accepted.refuseCloses(refusals);
+        final long startNs = System.nanoTime();
+        loop.releaseAll();
+        assertEquals("java.lang.IllegalStateException: a post has not returned", next());
+        // The buffers go back to their pool with this event; the retries report nothing.
+        assertEquals("released", next());
+        assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(20 * refusals), "too early");
+        assertEquals(0, loop.kept());
+    }
+
+    @Test
+    void shouldReleaseAConnectionOnceIfACallOfItsCloseFails() throws Exception {
+        loop.start();
+        establish(request(listen()));
+        loop.accepted.failClose(failure("ibv_destroy_cq"));
+        loop.releaseAll();
+        assertEquals("released", next());
+        assertTrue(next().contains("ibv_destroy_cq"));
+        assertEquals(0, loop.kept());
+        assertNull(events.poll(100, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void shouldReportAnUnknownEventWithTheTextOfTheLibrary() throws Exception {
+        loop.start();
+        establish(request(listen()));
+        loop.accepted.putUnknownEvent(failure("rpma_conn_next_event"));
+        loop.readAll();
+        final String defect = next();
+        assertTrue(defect.contains("that is not about it: rpma_conn_next_event"), defect);
+        assertEquals(1, loop.kept());
+    }
+
+    private static RdmaException failure(final String function) {
+        return new VerbsException(function, IO_ERROR);
+    }
+
     /** Records the calls of its loop. */
     private final class Recording extends ConnectionEventLoop<Object> {
         Recording() {
             super("recording");
+        }
+
+        private volatile DefectiveConnection accepted;
+
+        void readAll() {
+            execute(() -> all().forEach(this::readEvent));
+        }
+
+        int kept() throws Exception {
+            final CompletableFuture<Integer> count = new CompletableFuture<>();
+            execute(() -> count.complete(all().size()));
+            return count.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
         }
 
         void releaseAll() {
@@ -139,7 +197,8 @@ class ConnectionEventLoopTest {
 
         @Override
         protected void onRequest(final RcRequest request) {
-            keep(new Object(), request.connect(), TIMEOUT_NS);
+            accepted = new DefectiveConnection(request.connect());
+            keep(new Object(), accepted, TIMEOUT_NS);
         }
 
         @Override

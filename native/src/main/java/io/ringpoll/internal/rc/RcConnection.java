@@ -71,6 +71,7 @@ public abstract class RcConnection extends RcResource {
      *
      * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
      * @return the event, or empty if there was none in time
+     * @throws UnknownEventException if it is not about the connection
      */
     public abstract Optional<RcEvent> nextEvent(int timeoutMs);
 

@@ -2,8 +2,6 @@ package io.ringpoll.internal.rc;
 
 /** Events of a connection. */
 public enum RcEvent {
-    /** An event that is not about the connection itself, such as a changed address of the device. */
-    UNDEFINED,
     /** Both sides can post. */
     ESTABLISHED,
     /** The connection was ended in order. */

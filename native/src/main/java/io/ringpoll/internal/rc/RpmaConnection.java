@@ -67,11 +67,14 @@ final class RpmaConnection extends RcConnection {
             event = connection.nextEvent(timeoutMs);
         } catch (final RpmaException failed) {
             if (failed.code() == RpmaError.UNKNOWN) {
-                return Optional.of(RcEvent.UNDEFINED);
+                throw new UnknownEventException(name(), failed);
             }
             throw failed;
         }
-        return event.isEmpty() ? Optional.empty() : Optional.of(RcEvent.valueOf(event.get().name()));
+        if (event.isPresent() && event.get() == ConnectionEvent.UNDEFINED) {
+            throw new UnknownEventException(name(), event.get().name());
+        }
+        return event.map(known -> RcEvent.valueOf(known.name()));
     }
 
     @Override

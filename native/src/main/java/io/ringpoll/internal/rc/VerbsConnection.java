@@ -82,7 +82,7 @@ final class VerbsConnection extends RcConnection {
             case CONNECT_ERROR, DEVICE_REMOVAL -> RcEvent.LOST;
             case REJECTED -> RcEvent.REJECTED;
             case UNREACHABLE -> RcEvent.UNREACHABLE;
-            default -> RcEvent.UNDEFINED;
+            default -> throw new UnknownEventException(name(), event.get().toString());
         });
     }
 

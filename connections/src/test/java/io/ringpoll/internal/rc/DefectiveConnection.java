@@ -1,0 +1,145 @@
+package io.ringpoll.internal.rc;
+
+import io.ringpoll.completion.AsyncEvent;
+import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.RdmaException;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A connection of which some calls fail as planned. */
+public final class DefectiveConnection extends RcConnection {
+    private final RcConnection connection;
+    private final AtomicInteger closesRefused = new AtomicInteger();
+    private final AtomicReference<RdmaException> unread = new AtomicReference<>();
+    private final AtomicReference<RdmaException> lost = new AtomicReference<>();
+
+    /** Passes all calls on until it is told otherwise. */
+    public DefectiveConnection(final RcConnection connection) {
+        this.connection = connection;
+    }
+
+    /** The next closes find it in use. */
+    public void refuseCloses(final int count) {
+        closesRefused.set(count);
+    }
+
+    /** The next close frees everything, and reports a failed call. */
+    public void failClose(final RdmaException failure) {
+        lost.set(failure);
+    }
+
+    /** The next event is an unknown one, reported by librpma as this failure. */
+    public void putUnknownEvent(final RdmaException reported) {
+        unread.set(new UnknownEventException(name(), reported));
+    }
+
+    @Override
+    public String name() {
+        return connection.name();
+    }
+
+    @Override
+    public int queuePairNumber() {
+        return connection.queuePairNumber();
+    }
+
+    @Override
+    public CompletionQueue completionQueue() {
+        return connection.completionQueue();
+    }
+
+    @Override
+    public Optional<CompletionQueue> receiveCompletionQueue() {
+        return connection.receiveCompletionQueue();
+    }
+
+    @Override
+    public Optional<CompletionChannel> completionChannel() {
+        return connection.completionChannel();
+    }
+
+    @Override
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return connection.isSubjectOf(event);
+    }
+
+    @Override
+    public int eventFd() {
+        return connection.eventFd();
+    }
+
+    @Override
+    public Optional<RcEvent> nextEvent(final int timeoutMs) {
+        final RdmaException failed = unread.getAndSet(null);
+        if (failed != null) {
+            throw failed;
+        }
+        return connection.nextEvent(timeoutMs);
+    }
+
+    @Override
+    public byte[] privateData() {
+        return connection.privateData();
+    }
+
+    @Override
+    public void disconnect() {
+        connection.disconnect();
+    }
+
+    @Override
+    public boolean send(final RcMemory source, final long offset, final long lengthBytes, final boolean signaled,
+        final long workRequestId) {
+        return connection.send(source, offset, lengthBytes, signaled, workRequestId);
+    }
+
+    @Override
+    public boolean sendWithImmediate(final RcMemory source, final long offset, final long lengthBytes, final boolean signaled,
+        final int immediate, final long workRequestId) {
+        return connection.sendWithImmediate(source, offset, lengthBytes, signaled, immediate, workRequestId);
+    }
+
+    @Override
+    public boolean write(final RcRemoteMemory target, final long targetOffset, final RcMemory source, final long sourceOffset,
+        final long lengthBytes, final boolean signaled, final long workRequestId) {
+        return connection.write(target, targetOffset, source, sourceOffset, lengthBytes, signaled, workRequestId);
+    }
+
+    @Override
+    public boolean writeWithImmediate(final RcRemoteMemory target, final long targetOffset, final RcMemory source,
+        final long sourceOffset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
+        return connection.writeWithImmediate(target, targetOffset, source, sourceOffset, lengthBytes, signaled, immediate,
+            workRequestId);
+    }
+
+    @Override
+    public boolean read(final RcMemory target, final long targetOffset, final RcRemoteMemory source, final long sourceOffset,
+        final long lengthBytes, final boolean signaled, final long workRequestId) {
+        return connection.read(target, targetOffset, source, sourceOffset, lengthBytes, signaled, workRequestId);
+    }
+
+    @Override
+    public boolean flush(final RcRemoteMemory target, final long targetOffset, final long lengthBytes, final boolean signaled,
+        final long workRequestId) {
+        return connection.flush(target, targetOffset, lengthBytes, signaled, workRequestId);
+    }
+
+    @Override
+    public boolean receive(final RcMemory target, final long offset, final long lengthBytes, final long workRequestId) {
+        return connection.receive(target, offset, lengthBytes, workRequestId);
+    }
+
+    @Override
+    public void close() {
+        if (closesRefused.getAndDecrement() > 0) {
+            throw new IllegalStateException("a post has not returned");
+        }
+        connection.close();
+        final RdmaException failed = lost.getAndSet(null);
+        if (failed != null) {
+            throw failed;
+        }
+    }
+}
