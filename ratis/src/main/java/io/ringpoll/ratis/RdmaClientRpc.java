@@ -10,7 +10,9 @@ import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.StreamPacket;
 import io.ringpoll.internal.transport.TransportCounters;
+import io.ringpoll.os.WaitInterruptedException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.Map;
@@ -123,6 +125,9 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             final String host = RdmaConfigKeys.clientHost(properties);
             try {
                 return host != null ? api.ofLocal(host) : api.ofRemote(server.getAddress().getHostAddress());
+            } catch (final WaitInterruptedException e) {
+                throw new InterruptedIOException(
+                    "interrupted while looking for the device for " + (host != null ? host : server));
             } catch (final RdmaException | IllegalStateException e) {
                 throw new IOException("no RDMA device for " + (host != null ? host : server) + ": " + e.getMessage(), e);
             }

@@ -16,6 +16,7 @@ import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +60,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A client's transport and two servers that reply when the test permits; without an engine. */
 @Tag(TestDevice.TAG)
@@ -166,6 +169,19 @@ class RdmaClientRpcTest {
 
     private static NotLeaderException notLeader(final RaftPeerId server) {
         return new NotLeaderException(RaftGroupMemberId.valueOf(server, GROUP), null, null);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReportAnInterruptDuringTheSearchForTheDevice(final RdmaApi api) {
+        RdmaConfigKeys.setApi(properties, api.toString());
+        final RdmaClientRpc first = client();
+        Thread.currentThread().interrupt();
+        try {
+            assertThrows(InterruptedIOException.class, () -> first.sendRequest(request(FIRST, 1).build()));
+        } finally {
+            assertTrue(Thread.interrupted(), "the interrupt stays pending");
+        }
     }
 
     @Test
