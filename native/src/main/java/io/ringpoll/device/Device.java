@@ -81,12 +81,21 @@ public final class Device {
     }
 
     /**
+     * Describes the selected device and the reason in one line, for programs that do not use librpma.
+     *
+     * @return for instance {@code "device: loopback (no RDMA device found)"}
+     */
+    public String selection() {
+        return "device: " + kind + " (" + reason + ")";
+    }
+
+    /**
      * Describes the selected device, the reason, and the library in use in one line.
      *
      * @return for instance {@code "device: loopback (no RDMA device found); librpma 1.2 or 1.3, /usr/lib/.../librpma.so.0"}
      */
     public String description() {
-        return "device: " + kind + " (" + reason + "); " + libraries.rpma().description();
+        return selection() + "; " + libraries.rpma().description();
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.ringpoll.bench.replicate;
 
+import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.ratis.RdmaConfigKeys;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,10 +21,33 @@ public record Contestant(String name, Transport transport, Map<String, String> p
      *
      * @param transport  of the engine
      * @param properties of the engine and the transport
-     * @return a contestant with the transport's name
+     * @return a contestant with the transport's name, and the binding if it is not librpma
      */
     public static Contestant of(final Transport transport, final Map<String, String> properties) {
-        return new Contestant(transport.toString(), transport, properties);
+        return new Contestant(
+            transport == Transport.RINGPOLL ? name(properties, Map.of()) : transport.toString(), transport, properties);
+    }
+
+    /**
+     * What makes the connections of {@link Transport#RINGPOLL}.
+     *
+     * @return librpma if the properties have no valid name: the transport reports those
+     */
+    RdmaApi api() {
+        return RdmaApi.VERBS.toString().equals(properties.get(RdmaConfigKeys.API_KEY)) ? RdmaApi.VERBS : RdmaApi.RPMA;
+    }
+
+    /** As {@code ringpoll,api=verbs,shared=true}: the settings of all contestants count only if they change the binding. */
+    private static String name(final Map<String, String> ofAll, final Map<String, String> variant) {
+        final Map<String, String> named = new LinkedHashMap<>();
+        if (RdmaApi.VERBS.toString().equals(ofAll.get(RdmaConfigKeys.API_KEY))) {
+            named.put(RdmaConfigKeys.API_KEY, RdmaApi.VERBS.toString());
+        }
+        named.putAll(variant);
+        final StringBuilder name = new StringBuilder(Transport.RINGPOLL.toString());
+        named.forEach((key, value) ->
+            name.append(',').append(key.substring(key.lastIndexOf('.') + 1)).append('=').append(value));
+        return name.toString();
     }
 
     /**
@@ -38,10 +63,7 @@ public record Contestant(String name, Transport transport, Map<String, String> p
         for (final Map<String, String> variant : variants) {
             final Map<String, String> changed = new TreeMap<>(properties);
             changed.putAll(variant);
-            final StringBuilder name = new StringBuilder(Transport.RINGPOLL.toString());
-            variant.forEach((key, value) ->
-                name.append(',').append(key.substring(key.lastIndexOf('.') + 1)).append('=').append(value));
-            all.add(new Contestant(name.toString(), Transport.RINGPOLL, changed));
+            all.add(new Contestant(name(properties, variant), Transport.RINGPOLL, changed));
         }
         all.add(of(Transport.NETTY, properties));
         return all;

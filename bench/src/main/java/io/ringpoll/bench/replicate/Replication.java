@@ -6,7 +6,6 @@ import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
 import io.ringpoll.bench.plot.PercentilePlot;
-import io.ringpoll.device.Device;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -156,9 +155,8 @@ public final class Replication {
     }
 
     void printTables(final PrintWriter out) {
-        if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
-            out.println(Device.current().description());
-        }
+        contestants.stream().filter(each -> each.transport() == Transport.RINGPOLL).map(each -> each.api().deviceLine())
+            .distinct().forEach(out::println);
         out.printf("%d servers, groups: %d, records of %s bytes, window %d, log in %s%s; medians of %d runs of %d s%n",
             config.servers(), config.groups(), config.payloadText(), config.window(), config.memoryLog() ? "memory" : "files",
             config.processes() ? "; all processes of their own" : "", rounds, seconds());

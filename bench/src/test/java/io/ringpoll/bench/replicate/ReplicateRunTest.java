@@ -2,12 +2,15 @@ package io.ringpoll.bench.replicate;
 
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.bench.measure.ThreadCosts;
+import io.ringpoll.device.Device;
+import io.ringpoll.ratis.RdmaConfigKeys;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -97,6 +100,29 @@ class ReplicateRunTest {
         final Histogram latencies = new Histogram(3);
         latencies.recordValue(latencyNs);
         return new ReplicateResult(appendsPerSecond, latencies, 5, AppendProfile.NONE);
+    }
+
+    @Test
+    void shouldNameTheBindingInTheResultsAndTheDeviceLine() {
+        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 100, 1_000, 4, 0, 1, true, false);
+        final List<Contestant> all = Contestant.compared(Map.of(RdmaConfigKeys.API_KEY, "verbs"),
+            List.of(Map.of("raft.rdma.poller.shared", "true"), Map.of(RdmaConfigKeys.API_KEY, "rpma")));
+        assertEquals(List.of("ringpoll,api=verbs", "ringpoll,api=verbs,shared=true", "ringpoll,api=rpma", "netty"),
+            all.stream().map(Contestant::name).toList());
+        final String verbs = tables(config, List.of(all.get(0), all.get(3)));
+        assertTrue(verbs.startsWith(Device.current().selection() + "; verbs\n"), verbs);
+        assertTrue(verbs.contains("replicate/ringpoll,api=verbs/100-1000-bytes/"), verbs);
+        assertFalse(verbs.contains("librpma"), verbs);
+        final String both = tables(config, all);
+        assertTrue(both.startsWith(Device.current().selection() + "; verbs\n" + Device.current().description() + "\n"), both);
+    }
+
+    private static String tables(final ReplicateConfig config, final List<Contestant> contestants) {
+        final Replication replication = new Replication(config, contestants, 0, 1, new PrintWriter(new StringWriter()));
+        contestants.forEach(each -> replication.add(each, result(1_000, 40_000)));
+        final StringWriter out = new StringWriter();
+        replication.printTables(new PrintWriter(out, true));
+        return out.toString();
     }
 
     @Test

@@ -151,7 +151,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         RpmaLog.threshold(LogLevel.DISABLED);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
-        progress.println(Device.current().description());
+        progress.println(api.api().deviceLine());
         final MainJob job = new MainJob(settled.withAddress(address.host(progress)), progress);
         final CountDownLatch reported = new CountDownLatch(1);
         final Thread onSignal = new Thread(() -> {

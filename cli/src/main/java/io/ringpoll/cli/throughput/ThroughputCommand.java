@@ -166,7 +166,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final HotThreads threads = new HotThreads(
             1, ringSize, batch, hotThreads.waitStrategyOfRole(cpus, 1), cpus, HotCpus.ANY);
         progress.println(MachineReport.line());
-        progress.println(Device.current().description());
+        progress.println(api.api().deviceLine());
         progress.flush();
         // Each error is in one exception, with the message of librpma.
         RpmaLog.threshold(LogLevel.DISABLED);

@@ -27,7 +27,7 @@ class ReplicateCommandTest {
     void shouldReplicateOverVerbs() throws Exception {
         assertEquals(0, calls.execute(
             "--api verbs --payload-max 1000000 --window 8 --warm-up 0 --seconds 1 --rounds 1 --json".split(" ")), calls.err());
-        assertTrue(calls.json().path("ringpoll").path("appendsPerSecond").asDouble() > 0, calls.out());
+        assertTrue(calls.json().path("ringpoll,api=verbs").path("appendsPerSecond").asDouble() > 0, calls.out());
     }
 
     @ParameterizedTest

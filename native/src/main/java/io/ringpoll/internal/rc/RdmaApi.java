@@ -1,5 +1,6 @@
 package io.ringpoll.internal.rc;
 
+import io.ringpoll.device.Device;
 import java.util.Locale;
 
 /**
@@ -32,6 +33,15 @@ public enum RdmaApi {
      */
     public RcPeer ofRemote(final String host) {
         return this == RPMA ? RpmaPeer.ofRemote(host) : VerbsPeer.ofRemote(host);
+    }
+
+    /**
+     * Describes the device of this process and what makes the connections, in one line.
+     *
+     * @return with the version of librpma if it makes them
+     */
+    public String deviceLine() {
+        return this == RPMA ? Device.current().description() : Device.current().selection() + "; " + this;
     }
 
     /**
