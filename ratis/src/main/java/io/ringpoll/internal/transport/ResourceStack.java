@@ -17,14 +17,15 @@ import java.util.function.Consumer;
  */
 public class ResourceStack {
     private final Deque<BooleanSupplier> ends = new ArrayDeque<>();
-    private final Consumer<Exception> onFailure;
+    private final Consumer<Throwable> onFailure;
 
     /**
      * Creates an empty stack.
      *
-     * @param onFailure is passed the exception of a resource that could not be released; the others are released nevertheless
+     * @param onFailure is passed the exception of a resource that could not be released; the others are released nevertheless.
+     *     It is also passed that of a user that could not be ended
      */
-    public ResourceStack(final Consumer<Exception> onFailure) {
+    public ResourceStack(final Consumer<Throwable> onFailure) {
         this.onFailure = onFailure;
     }
 
@@ -37,7 +38,7 @@ public class ResourceStack {
         pushUser(() -> {
             try {
                 resource.close();
-            } catch (final Exception failure) {
+            } catch (final Exception | Error failure) {
                 onFailure.accept(failure);
             }
             return true;
@@ -47,7 +48,8 @@ public class ResourceStack {
     /**
      * Adds a user of the resources below, such as a thread: they remain as long as it may access them.
      *
-     * @param end ends it; returns false if it has not ended in time
+     * @param end ends it; returns false if it has not ended in time. If it throws, the user may still access the resources, so
+     *     they remain as well
      */
     public void pushUser(final BooleanSupplier end) {
         ends.push(end);
@@ -59,8 +61,21 @@ public class ResourceStack {
      * @return false if a user has not ended; the resources below it are not released
      */
     public final boolean end() {
+        return end(onFailure);
+    }
+
+    /**
+     * Releases what a construction has taken before it failed.
+     *
+     * @param failure thrown by the caller; that of a user which could not be ended is added to it
+     */
+    public final void endAfter(final Throwable failure) {
+        end(failure::addSuppressed);
+    }
+
+    private boolean end(final Consumer<Throwable> onUserFailure) {
         while (!ends.isEmpty()) {
-            if (!ends.peek().getAsBoolean()) {
+            if (!hasEnded(ends.peek(), onUserFailure)) {
                 return false;
             }
             ends.pop();
@@ -68,16 +83,12 @@ public class ResourceStack {
         return true;
     }
 
-    /**
-     * Releases what a construction has taken before it failed.
-     *
-     * @param failure thrown by the caller; another one is added to it
-     */
-    public final void endAfter(final Throwable failure) {
+    private static boolean hasEnded(final BooleanSupplier end, final Consumer<Throwable> onUserFailure) {
         try {
-            end();
-        } catch (final RuntimeException | Error another) {
-            failure.addSuppressed(another);
+            return end.getAsBoolean();
+        } catch (final RuntimeException | Error failure) {
+            onUserFailure.accept(failure);
+            return false;
         }
     }
 }

@@ -3,17 +3,18 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ResourceStackTest {
     private final List<String> ended = new ArrayList<>();
-    private final List<Exception> failures = new ArrayList<>();
+    private final List<Throwable> failures = new ArrayList<>();
     private final ResourceStack stack = new ResourceStack(failures::add);
     private boolean ends = true;
 
@@ -73,16 +74,38 @@ class ResourceStackTest {
     }
 
     @Test
-    void shouldRetainResourcesBelowAUserWhoseEndFails() {
-        final IllegalStateException another = new IllegalStateException("no thread");
+    void shouldReleaseTheOthersIfOneIsNotReleasedBecauseOfAnError() {
+        final AssertionError failure = new AssertionError("in use");
+        take("device");
+        stack.push(() -> {
+            throw failure;
+        });
+        assertTrue(stack.end());
+        assertEquals(List.of("device"), ended);
+        assertEquals(List.of(failure), failures);
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void shouldRetainResourcesBelowAUserWhoseEndFails(final Throwable another) {
         final IOException failure = new IOException("half-way");
         take("device");
         stack.pushUser(() -> {
-            throw another;
+            if (another instanceof final Error error) {
+                throw error;
+            }
+            throw (RuntimeException) another;
         });
         stack.endAfter(failure);
         assertEquals(List.of(), ended);
         assertSame(another, failure.getSuppressed()[0]);
-        assertThrows(IllegalStateException.class, stack::end);
+        assertEquals(List.of(), failures);
+        assertFalse(stack.end());
+        assertEquals(List.of(), ended);
+        assertEquals(List.of(another), failures);
+    }
+
+    static List<Throwable> shouldRetainResourcesBelowAUserWhoseEndFails() {
+        return List.of(new IllegalStateException("no thread"), new NoClassDefFoundError("a thread"));
     }
 }
