@@ -63,12 +63,13 @@ final class RdmaConfig {
     }
 
     /**
-     * Checks all settings of a server, also those that are used later: by a leader, or for the first stream.
+     * Checks all settings of a server, also those that are used later: by a leader, or for the first stream. Logs unknown keys.
      *
      * @throws IllegalArgumentException if a value is out of range, a message of the engine too long, or a secret cannot be read;
      *     the message contains the key
      */
     static void checkServer(final RaftProperties properties) {
+        KnownKeys.warnOfOthers(properties);
         api(properties);
         nodeConfig(properties, "", false).buffers();
         checkMessageSize(properties);
@@ -86,11 +87,12 @@ final class RdmaConfig {
     }
 
     /**
-     * Checks the settings of a client before its first request, which it would repeat.
+     * Checks the settings of a client before its first request, which it would repeat. Logs unknown keys.
      *
      * @throws IllegalArgumentException if a value is out of range, or a secret cannot be read; the message contains the key
      */
     static void checkClient(final RaftProperties properties) {
+        KnownKeys.warnOfOthers(properties);
         api(properties);
         nodeConfig(properties, "", false).buffers();
         RdmaConfigKeys.countersFile(properties);
