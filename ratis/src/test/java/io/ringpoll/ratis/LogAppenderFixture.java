@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
+import static org.mockito.Mockito.RETURNS_DEFAULTS;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.mockingDetails;
 import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.when;
 
@@ -34,6 +36,8 @@ import org.apache.ratis.util.TimeDuration;
 import org.apache.ratis.util.Timestamp;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.mockito.invocation.Invocation;
+import org.mockito.invocation.InvocationOnMock;
 
 /** An appender and its follower; the engine is mocked, and the test appends to its log. */
 abstract class LogAppenderFixture {
@@ -43,7 +47,8 @@ abstract class LogAppenderFixture {
     final RaftServer.Division server = mock(RaftServer.Division.class, RETURNS_DEEP_STUBS);
     final LeaderState leader = mock(LeaderState.class);
     final FollowerInfo follower = mock(FollowerInfo.class);
-    final RaftLog log = mock(RaftLog.class);
+    /** Open. */
+    final RaftLog log = mock(RaftLog.class, call -> isState(call) ? true : RETURNS_DEFAULTS.answer(call));
     final RdmaServerRpc rpc = mock(RdmaServerRpc.class);
     final AtomicLong logEnd = new AtomicLong();
     final AtomicLong followerNext = new AtomicLong();
@@ -151,6 +156,16 @@ abstract class LogAppenderFixture {
     @AfterEach
     void stop() throws Exception {
         appender.stopAsync().get(30, TimeUnit.SECONDS);
+    }
+
+    /** A running appender asks whether the log is open, without its lock, from version 3.2.2; earlier logs lack the method. */
+    private static boolean isState(final InvocationOnMock call) {
+        return call.getMethod().getName().equals("isOpened");
+    }
+
+    /** Calls of the log that may wait for its lock. */
+    List<Invocation> logAccesses() {
+        return mockingDetails(log).getInvocations().stream().filter(call -> !isState(call)).toList();
     }
 
     static AppendEntriesRequestProto request(final List<LogEntryProto> entries, final TermIndex previous) {
