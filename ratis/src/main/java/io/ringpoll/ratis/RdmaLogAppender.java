@@ -169,8 +169,22 @@ final class RdmaLogAppender extends LogAppenderBase {
         }
     }
 
+    /** Asks for its restart after an exception: the engine of version 3.2.2 restarts no appender by itself (RATIS-2499). */
     @Override
     public void run() throws InterruptedException, IOException {
+        try {
+            replicate();
+        } catch (final InterruptedIOException e) {
+            throw e;
+        } catch (final IOException | RuntimeException | Error e) {
+            LOG.warn("{}: failed", this, e);
+            if (isRunning() && getServer().getInfo().isAlive()) {
+                getLeaderState().restart(this);
+            }
+        }
+    }
+
+    private void replicate() throws InterruptedException, IOException {
         thread = Thread.currentThread();
         while (isRunning()) {
             woken = false;
@@ -236,7 +250,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         wakeUp();
     }
 
-    /** Lets the appender's own thread throw an exception of another one: the engine starts another appender. */
+    /** Lets the appender's own thread throw an exception of another one, which replaces this appender. */
     private void restart(final RuntimeException failure) {
         window.endEpoch(null);
         leave(RaftLog.INVALID_LOG_INDEX, () -> {

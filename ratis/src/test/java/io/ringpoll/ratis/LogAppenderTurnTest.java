@@ -37,6 +37,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
+import org.apache.ratis.util.LifeCycle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -491,6 +492,31 @@ class LogAppenderTurnTest extends LogAppenderFixture {
         append();
         verify(leader, timeout(LONG_MS)).restart(appender);
         assertNull(sent.poll());
+    }
+
+    /** The engine of version 3.2.2 restarts no appender that ends with an exception, earlier and later ones do. */
+    @Test
+    void shouldAskForItsRestartOnceInsteadOfEndingWithAnException() throws Exception {
+        final Thread own = follow();
+        doThrow(new IllegalStateException("on purpose")).when(leader).onFollowerSuccessAppendEntries(any());
+        append();
+        next().answer(AppendResult.SUCCESS);
+        own.join(LONG_MS);
+        verify(leader).restart(appender);
+        assertEquals(LifeCycle.State.CLOSED, appender.stopAsync().get());
+    }
+
+    @Test
+    void shouldNotAskForARestartWhenTheServerIsClosing() throws Exception {
+        final Thread own = follow();
+        doAnswer(call -> {
+            when(server.getInfo().isAlive()).thenReturn(false);
+            throw new IllegalStateException("closed");
+        }).when(leader).onFollowerSuccessAppendEntries(any());
+        append();
+        next().answer(AppendResult.SUCCESS);
+        own.join(LONG_MS);
+        verify(leader, never()).restart(appender);
     }
 
     @Test
