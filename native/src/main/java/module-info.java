@@ -22,7 +22,8 @@ module io.ringpoll.rpma {
     exports io.ringpoll.internal.lifecycle to io.ringpoll.loopback;
     exports io.ringpoll.internal.os to io.ringpoll.loopback, io.ringpoll.poller, io.ringpoll.pipeline, io.ringpoll.connections;
     exports io.ringpoll.internal.rc to io.ringpoll.loopback, io.ringpoll.connections, io.ringpoll.ratis;
-    exports io.ringpoll.internal.verbs to io.ringpoll.loopback, io.ringpoll.poller, io.ringpoll.pipeline;
+    exports io.ringpoll.internal.verbs
+        to io.ringpoll.loopback, io.ringpoll.poller, io.ringpoll.pipeline, io.ringpoll.connections;
 
     uses io.ringpoll.device.DeviceProvider;
 }

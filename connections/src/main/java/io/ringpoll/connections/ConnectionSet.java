@@ -57,6 +57,7 @@ public final class ConnectionSet implements AutoCloseable {
 
     private final ConnectionSetBuilder config;
     private final ConnectionSizes sizes;
+    private final MessageLayout layout;
     private final Hello hello;
     private final RcPeer peer;
     private final ConnectionPollers pollers;
@@ -86,6 +87,7 @@ public final class ConnectionSet implements AutoCloseable {
     ConnectionSet(final ConnectionSetBuilder config) {
         this.config = config;
         sizes = config.sizes();
+        layout = MessageLayout.of(sizes);
         failures = new ListenerFailures(config.name, config.errorHandler);
         hello = new Hello(sizes.window(), sizes.maxMessageBytes(), config.privateData);
         events = new ConnectionEvents(this, config.name + "-events");
@@ -506,7 +508,8 @@ public final class ConnectionSet implements AutoCloseable {
         final Connection connection = RpmaObjects.of(request.connect(hello.encode()));
         try {
             final ConnectionPoller poller = pollers.leastLoaded();
-            final MessageConnection made = new MessageConnection(poller, connection, buffers, sizes, config.listener);
+            final MessageConnection made = new MessageConnection(
+                poller, connection, buffers, layout, sizes.operations(), config.listener);
             poller.connections().incrementAndGet();
             return made;
         } catch (final RuntimeException | Error failure) {

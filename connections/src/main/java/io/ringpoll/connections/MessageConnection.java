@@ -1,22 +1,19 @@
 package io.ringpoll.connections;
 
-import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
-import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A connection that carries messages in both directions, reliably and in order, each with its exact length.
@@ -34,33 +31,21 @@ import org.agrona.concurrent.UnsafeBuffer;
  * of {@link ConnectionListener#onMessage}, has a capacity of 0, and each access throws {@link IndexOutOfBoundsException}. A
  * buffer that wraps it is not emptied: it may show messages of later connections, but never freed memory.
  */
-public final class MessageConnection {
+public final class MessageConnection extends ReceivingSide {
     /** Result of {@link #tryClaim}: no credit, or all buffers are in flight; {@link ConnectionListener#onDrained} follows. */
     public static final int NO_CREDIT = -1;
     /** Result of {@link #tryClaim}: the connection has ended or is ending. */
     public static final int NOT_CONNECTED = -2;
 
-    /** Status and opcode of a received message, as in a record; the status is 0. */
-    private static final long RECEIVED =
-        ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? (long) WcOpcode.RECV << Integer.SIZE : WcOpcode.RECV;
-
-    private final ConnectionPoller poller;
-    private final Connection connection;
     private final MessageBuffers memory;
-    private final UnsafeBuffer bytes;
-    private final Credits credits = new Credits();
-    private final MessageSender sender;
-    private final MessageReceiver receiver;
     private final OneSidedOperations operations;
-    private final ConnectionListener listener;
     private final CompletableFuture<MessageConnection> established = new CompletableFuture<>();
     private final ConnectionEnd end = new ConnectionEnd();
     private volatile boolean connected;
     private volatile Object attachment;
     private Hello peerHello;
 
-    /** Polling thread, as the following: whether sends and receives may be posted. */
-    private boolean open;
+    /** Polling thread, as the following. */
     private boolean started;
     private boolean retired;
     private volatile boolean ended;
@@ -70,27 +55,18 @@ public final class MessageConnection {
     private boolean goodbyeReceived;
 
     MessageConnection(final ConnectionPoller poller, final Connection connection, final MessageBuffers memory,
-        final ConnectionSizes sizes, final ConnectionListener listener) {
-        this.poller = poller;
-        this.connection = connection;
+        final MessageLayout layout, final int maxOperations, final ConnectionListener listener) {
+        super(poller, connection, memory, layout, listener);
         this.memory = memory;
-        this.listener = listener;
-        bytes = memory.newView();
         // The sizes of the queues are derived from the window, which bounds the work requests in flight.
         connection.completionQueue().withoutBudget();
-        sender = new MessageSender(connection, memory, sizes, credits);
-        receiver = new MessageReceiver(this, memory, bytes, sizes, credits, listener);
-        operations = new OneSidedOperations(this, sender, sizes, listener);
+        operations = new OneSidedOperations(this, maxOperations, listener);
     }
 
     /** Applies the peer's hello; before the connection is started. */
     void greet(final Hello own, final Hello peers) {
-        final int window = Math.min(own.window(), peers.window());
-        final int maxMessageBytes = Math.min(own.maxMessageBytes(), peers.maxMessageBytes());
         peerHello = peers;
-        credits.begin(window, window);
-        sender.open(maxMessageBytes);
-        receiver.open(maxMessageBytes);
+        begin(Math.min(own.window(), peers.window()), Math.min(own.maxMessageBytes(), peers.maxMessageBytes()));
     }
 
     /**
@@ -109,13 +85,13 @@ public final class MessageConnection {
     public boolean trySend(final DirectBuffer source, final int offset, final int length) {
         Objects.requireNonNull(source, "the source of the message is null").boundsCheck(offset, length);
         requireOwner();
-        final int next = sender.nextOffset(length, open);
+        final int next = nextOffset(length);
         if (next < 0) {
             return false;
         }
         // The range of the source has been checked, and that of the claim is the layer's own.
         UnsafeApi.copyMemory(source.byteArray(), source.addressOffset() + offset, null, bytes.addressOffset() + next, length);
-        post(length);
+        postMessage(length);
         return true;
     }
 
@@ -131,7 +107,7 @@ public final class MessageConnection {
      */
     public int tryClaim(final int length) {
         requireOwner();
-        return sender.tryClaim(length, open);
+        return claim(length);
     }
 
     /**
@@ -153,20 +129,8 @@ public final class MessageConnection {
      */
     public void commit(final int index) {
         final int length = endClaim(index);
-        if (open) {
-            post(length);
-        }
-    }
-
-    private void post(final int length) {
-        try {
-            if (sender.postMessage(length, receiver.owed())) {
-                receiver.onReturned();
-            } else {
-                fail("the send queue is full");
-            }
-        } catch (final RpmaException | IllegalStateException failed) {
-            fail(failed.getMessage());
+        if (isOpen()) {
+            postMessage(length);
         }
     }
 
@@ -182,7 +146,7 @@ public final class MessageConnection {
 
     private int endClaim(final int index) {
         requireOwner();
-        final int length = sender.endClaim(index);
+        final int length = takeClaim(index);
         if (ended) {
             giveMemoryBack();
         }
@@ -235,6 +199,7 @@ public final class MessageConnection {
 
     /** Requires the polling thread; after the end of the set any thread may return memory, and sends nothing. */
     private void requireOwner() {
+        final ConnectionPoller poller = poller();
         if (!poller.isPollingThread() && !(ended && poller.isClosed())) {
             poller.requirePollingThread(this);
         }
@@ -250,8 +215,8 @@ public final class MessageConnection {
      *     or if the message is retained already
      */
     public long retain() {
-        poller.requirePollingThread(this);
-        return receiver.retain();
+        poller().requirePollingThread(this);
+        return retainHandled();
     }
 
     /**
@@ -265,12 +230,12 @@ public final class MessageConnection {
      */
     public void release(final long message) {
         requireOwner();
-        final int buffer = receiver.release(message);
+        final int buffer = endRetention(message);
         if (buffer < 0) {
             return;
         }
-        if (open) {
-            receiver.finish(buffer);
+        if (isOpen()) {
+            finish(buffer);
             onBatchEnd();
         } else if (ended) {
             giveMemoryBack();
@@ -285,7 +250,13 @@ public final class MessageConnection {
      */
     public void resume() {
         requireOwner();
-        receiver.resume();
+        // Also between two duty cycles of an agent.
+        final Thread before = poller().enterCallbacks();
+        try {
+            deliverWaiting();
+        } finally {
+            poller().leaveCallbacks(before);
+        }
         onBatchEnd();
     }
 
@@ -296,7 +267,7 @@ public final class MessageConnection {
      * @return false if the set is closed, its pipeline has ended, or too many tasks wait
      */
     public boolean execute(final Runnable task) {
-        return poller.executeUser(Objects.requireNonNull(task, "the task is null"));
+        return poller().executeUser(Objects.requireNonNull(task, "the task is null"));
     }
 
     /**
@@ -322,7 +293,7 @@ public final class MessageConnection {
      * @return messages that the peer can receive, as far as this side knows
      */
     public int credits() {
-        return sender.credits();
+        return ownCredits();
     }
 
     /**
@@ -331,7 +302,7 @@ public final class MessageConnection {
      * @return in bytes
      */
     public int maxMessageBytes() {
-        return sender.maxMessageBytes();
+        return maxMessageBytes;
     }
 
     /**
@@ -370,11 +341,6 @@ public final class MessageConnection {
         return end.detail();
     }
 
-    @Override
-    public String toString() {
-        return nameOf(connection);
-    }
-
     /** The name of a message connection. */
     static String nameOf(final Connection connection) {
         return "message " + connection.name();
@@ -383,10 +349,10 @@ public final class MessageConnection {
     /** Ends the connection; any thread. The first reason counts. */
     void requestEnd(final DisconnectReason reason, final String detail) {
         if (end.request(reason, detail)) {
-            if (poller.isPollingThread()) {
-                open = false;
+            if (poller().isPollingThread()) {
+                shut();
             }
-            poller.events().end(this);
+            poller().events().end(this);
         }
     }
 
@@ -399,14 +365,6 @@ public final class MessageConnection {
         return end.reason();
     }
 
-    Connection connection() {
-        return connection;
-    }
-
-    ConnectionPoller poller() {
-        return poller;
-    }
-
     /** Completes when the connection can be used, or exceptionally. */
     CompletableFuture<MessageConnection> established() {
         return established;
@@ -415,31 +373,31 @@ public final class MessageConnection {
     /** Begins to poll the established connection; polling thread. */
     void start() {
         try {
-            poller.add(this);
+            poller().add(this);
         } catch (final RuntimeException refused) {
             retired = true;
             requestEnd(DisconnectReason.FAILED, refused.getMessage());
-            poller.events().release(this);
+            poller().events().release(this);
             return;
         }
         if (endReason() == DisconnectReason.CLOSED) {
             // Closed while it was being established: the peer gets a goodbye, the listener knows nothing of it.
             return;
         }
-        open = true;
+        open();
         started = true;
         connected = true;
         try {
-            listener.onConnected(this);
+            listener().onConnected(this);
         } catch (final Throwable failure) {
-            poller.onListenerException(failure);
+            poller().onListenerException(failure);
         }
         established.complete(this);
     }
 
     /** Posts nothing more but the goodbye of an orderly end; polling thread. */
     void stop() {
-        open = false;
+        shut();
         if (retired) {
             return;
         }
@@ -456,9 +414,9 @@ public final class MessageConnection {
 
     private boolean sayGoodbye() {
         try {
-            final boolean posted = sender.postGoodbye(receiver.owed());
+            final boolean posted = postGoodbye();
             if (posted) {
-                poller.events().onGoodbye(this);
+                poller().events().onGoodbye(this);
             }
             return posted;
         } catch (final RpmaException | IllegalStateException failed) {
@@ -469,15 +427,15 @@ public final class MessageConnection {
     private void requestDisconnect() {
         if (!disconnectRequested) {
             disconnectRequested = true;
-            poller.events().disconnect(this);
+            poller().events().disconnect(this);
         }
     }
 
     /** Handles the completions of the queue, and stops polling it; polling thread, idempotent. */
     void retireAfterLastPoll() {
-        open = false;
+        shut();
         if (!retired && !queueFailed) {
-            poller.pollLast(this);
+            poller().pollLast(this);
         }
         retire();
     }
@@ -486,14 +444,14 @@ public final class MessageConnection {
     void retire() {
         if (!retired) {
             retired = true;
-            open = false;
-            poller.remove(this);
-            poller.events().release(this);
+            shut();
+            poller().remove(this);
+            poller().events().release(this);
         }
     }
 
     private void retireIfFlushed() {
-        if (!open && receiver.posted() == 0 && operations.underWay() == 0) {
+        if (!isOpen() && postedReceives() == 0 && operations.underWay() == 0) {
             retire();
         }
     }
@@ -507,23 +465,23 @@ public final class MessageConnection {
         operations.onAbandoned(WcStatus.WR_FLUSH_ERR);
         if (started) {
             try {
-                listener.onDisconnected(this, reason);
+                listener().onDisconnected(this, reason);
             } catch (final Throwable failure) {
-                poller.onListenerException(failure);
+                poller().onListenerException(failure);
             }
         }
         ended = true;
         try {
             giveMemoryBack();
         } finally {
-            poller.onEnded();
+            poller().onEnded();
         }
     }
 
     private void giveMemoryBack() {
-        if (receiver.retained() == 0 && !sender.hasClaim()) {
+        if (!hasRetained() && !hasClaim()) {
             memory.revoke(bytes);
-            poller.giveMemoryBack(memory);
+            poller().giveMemoryBack(memory);
         }
     }
 
@@ -535,17 +493,28 @@ public final class MessageConnection {
 
     /** Handles a completion; {@link #onBatchEnd} follows. Polling thread. */
     void onCompletion(final WorkCompletion completion) {
+        final long record = RecordAddress.of(completion);
+        if (ReceiveRecord.isReceiveWithImmediate(record)) {
+            if (!retired) {
+                onReceiveCompleted();
+                onReceived(WorkRequestId.buffer(ReceiveRecord.workRequestId(record)), ReceiveRecord.lengthBytes(record),
+                    ReceiveRecord.immediate(record));
+            }
+        } else {
+            onOther(completion);
+        }
+    }
+
+    private void onOther(final WorkCompletion completion) {
         if (retired) {
             return;
         }
         final long id = completion.workRequestId();
-        if (completion.statusAndOpcode() == RECEIVED && completion.hasImmediate()) {
-            onReceived(WorkRequestId.buffer(id), completion);
-        } else if (!completion.isSuccess()) {
+        if (!completion.isSuccess()) {
             onFailed(id, completion.status());
         } else if (WorkRequestId.isReceive(id)) {
-            receiver.onCompleted();
-            requestEnd(DisconnectReason.PROTOCOL_VIOLATION, "an operation without immediate data, or a write");
+            onReceiveCompleted();
+            onViolation("an operation without immediate data, or a write");
             retireIfFlushed();
         } else {
             onSent(id);
@@ -554,20 +523,20 @@ public final class MessageConnection {
 
     /** Handles a completion after the end of polling, and posts nothing more; polling thread. */
     void onLastCompletion(final WorkCompletion completion) {
-        open = false;
+        shut();
         onCompletion(completion);
     }
 
     /** Posts the receives of handled messages again. */
     void onBatchEnd() {
-        if (open) {
-            receiver.postPending();
+        if (isOpen()) {
+            postPending();
             returnCredits();
         }
     }
 
     private void onSent(final long id) {
-        sender.onCompleted(id);
+        onSendCompleted(id);
         if (WorkRequestId.isGoodbye(id)) {
             requestDisconnect();
             retireIfFlushed();
@@ -577,7 +546,7 @@ public final class MessageConnection {
             operations.onCompleted(WcStatus.SUCCESS);
             retireIfFlushed();
         }
-        if (open) {
+        if (isOpen()) {
             returnCredits();
             onRoom();
         }
@@ -586,12 +555,12 @@ public final class MessageConnection {
     private void onFailed(final long id, final int status) {
         final boolean isReceive = WorkRequestId.isReceive(id);
         if (isReceive) {
-            receiver.onCompleted();
+            onReceiveCompleted();
         }
         final DisconnectReason reason = DisconnectReason.of(status, isReceive);
         final String detail = "work completion " + WcStatus.name(status);
         end.explain(reason, detail);
-        if (open) {
+        if (isOpen()) {
             requestEnd(reason, detail);
         } else if (WorkRequestId.isGoodbye(id)) {
             // The peer has gone before the goodbye.
@@ -603,94 +572,96 @@ public final class MessageConnection {
         retireIfFlushed();
     }
 
-    private void onReceived(final int buffer, final WorkCompletion completion) {
-        receiver.onCompleted();
-        final DisconnectReason ending = open ? null : endReason();
-        if (ending == DisconnectReason.CLOSED || ending == DisconnectReason.PROTOCOL_VIOLATION) {
+    private void onReceived(final int buffer, final int length, final int immediate) {
+        if (state == 0 && peers > 0 && Immediate.isMessage(immediate) &&
+            Integer.compareUnsigned(length, maxMessageBytes) <= 0) {
+            onMessage(buffer, length, immediate);
+        } else if (isOpen() || isDeliveredAtEnd(endReason())) {
+            onUnusual(buffer, length, immediate);
+        }
+        if (state != 0) {
             retireIfFlushed();
-            return;
         }
-        try {
-            onReceived(buffer, completion.lengthBytes(), completion.immediate());
-        } catch (final ProtocolViolation violation) {
-            requestEnd(DisconnectReason.PROTOCOL_VIOLATION, violation.getMessage());
-        }
-        retireIfFlushed();
     }
 
-    private void onReceived(final int buffer, final int length, final int immediate) throws ProtocolViolation {
-        final int returned = Immediate.credits(immediate);
-        if (Immediate.isMessage(immediate)) {
-            receiver.spendCredit();
-            if (returned != 0) {
-                sender.addCredits(returned);
+    private static boolean isDeliveredAtEnd(final DisconnectReason reason) {
+        return reason != DisconnectReason.CLOSED && reason != DisconnectReason.PROTOCOL_VIOLATION;
+    }
+
+    /** Receives a message, which the connection's state and the protocol permit. */
+    private void onMessage(final int buffer, final int length, final int returned) {
+        peers--;
+        if (returned == 0) {
+            deliver(buffer, length);
+        } else if (addCredits(returned)) {
+            deliver(buffer, length);
+            if (isRefused() && isOpen()) {
+                onRoom();
             }
-            receiver.deliver(buffer, length);
-        } else {
+        }
+    }
+
+    private void onUnusual(final int buffer, final int length, final int immediate) {
+        if (!Immediate.isMessage(immediate)) {
             onControl(buffer, length, immediate);
-        }
-        if (returned != 0 && open) {
-            onRoom();
+        } else if (peers <= 0) {
+            onViolation("a message without credit");
+        } else if (Integer.compareUnsigned(length, maxMessageBytes) > 0) {
+            onViolation("a message of " + Integer.toUnsignedString(length) + " bytes, over the maximum of " + maxMessageBytes);
+        } else {
+            onMessage(buffer, length, immediate);
         }
     }
 
-    private void onControl(final int buffer, final int length, final int immediate) throws ProtocolViolation {
+    private void onControl(final int buffer, final int length, final int immediate) {
         switch (Immediate.kind(immediate)) {
-            case Immediate.CREDITS -> {
-                final int returned = Immediate.credits(immediate);
-                if (length != 0 || returned == 0) {
-                    throw new ProtocolViolation("a credit message of " + length + " bytes with " + returned + " credits");
-                }
-                // First the receive: the credits permit the peer's own messages only.
-                receiver.repost(buffer);
-                sender.addCredits(returned);
-            }
+            case Immediate.CREDITS -> onCredits(buffer, length, Immediate.credits(immediate));
             case Immediate.GOODBYE -> {
                 goodbyeReceived = true;
                 requestEnd(DisconnectReason.PEER_CLOSED, "");
             }
-            default -> throw new ProtocolViolation("immediate data 0x" + Integer.toHexString(immediate));
+            default -> onViolation("immediate data 0x" + Integer.toHexString(immediate));
         }
+    }
+
+    private void onCredits(final int buffer, final int length, final int returned) {
+        if (length != 0 || returned == 0) {
+            onViolation("a credit message of " + length + " bytes with " + returned + " credits");
+            return;
+        }
+        // First the receive: the credits permit the peer's own messages only.
+        repost(buffer);
+        if (addCredits(returned) && isOpen()) {
+            onRoom();
+        }
+    }
+
+    @Override
+    boolean pass(final ConnectionListener to, final int offset, final int lengthBytes) throws Exception {
+        return to.onMessage(this, bytes, offset, lengthBytes);
     }
 
     /** There may be room for a message: delivers waiting messages, then reports room that is left. */
     private void onRoom() {
-        if (sender.takeRefusal()) {
-            receiver.deliverWaiting();
-            if (!sender.isRefused() && open && sender.hasRoomLeft()) {
+        if (takeRefusal()) {
+            deliverWaiting();
+            if (!isRefused() && isOpen() && hasRoomLeft()) {
                 try {
-                    listener.onDrained(this);
+                    listener().onDrained(this);
                 } catch (final Throwable failure) {
-                    poller.onListenerException(failure);
+                    poller().onListenerException(failure);
                 }
             }
         }
     }
 
-    /** Returns owed credits by a message of their own if the peer may be waiting for them; later, if there is no room yet. */
-    void returnCredits() {
-        if (!open || !receiver.isCreditDue() || !sender.hasRoomForCredits()) {
-            return;
-        }
-        try {
-            if (sender.postCredits(receiver.owed())) {
-                receiver.onReturned();
-            } else {
-                // Nothing would return them later, and the peer would wait for ever.
-                fail("the send queue is full");
-            }
-        } catch (final RpmaException | IllegalStateException failed) {
-            fail(failed.getMessage());
-        }
+    @Override
+    void onViolation(final String detail) {
+        requestEnd(DisconnectReason.PROTOCOL_VIOLATION, detail);
     }
 
-    /** Ends the connection for a failure of its own. */
+    @Override
     void fail(final String detail) {
         requestEnd(DisconnectReason.FAILED, detail);
-    }
-
-    /** Whether sends and receives may be posted; polling thread. */
-    boolean isOpen() {
-        return open;
     }
 }

@@ -15,20 +15,17 @@ import io.ringpoll.rpma.RpmaException;
 final class OneSidedOperations {
     private final MessageConnection owner;
     private final Connection connection;
-    private final MessageSender sender;
     private final ConnectionListener listener;
     /** Tags of the operations under way, in order from {@link #first}. */
     private final long[] tags;
     private int first;
     private int underWay;
 
-    OneSidedOperations(final MessageConnection owner, final MessageSender sender, final ConnectionSizes sizes,
-        final ConnectionListener listener) {
+    OneSidedOperations(final MessageConnection owner, final int most, final ConnectionListener listener) {
         this.owner = owner;
-        this.sender = sender;
         this.listener = listener;
         connection = owner.connection();
-        tags = new long[sizes.operations()];
+        tags = new long[most];
     }
 
     /** Posts a write; as {@link MessageConnection#tryWrite}. */
@@ -39,7 +36,7 @@ final class OneSidedOperations {
         }
         try {
             return onPosted(connection.write(destination, destinationOffset, source, sourceOffset, lengthBytes,
-                CompletionFlag.ALWAYS, sender.operationId()), tag);
+                CompletionFlag.ALWAYS, owner.operationId()), tag);
         } catch (final RpmaException failed) {
             owner.fail(failed.getMessage());
             return false;
@@ -54,7 +51,7 @@ final class OneSidedOperations {
         }
         try {
             return onPosted(connection.read(destination, destinationOffset, source, sourceOffset, lengthBytes,
-                CompletionFlag.ALWAYS, sender.operationId()), tag);
+                CompletionFlag.ALWAYS, owner.operationId()), tag);
         } catch (final RpmaException failed) {
             owner.fail(failed.getMessage());
             return false;

@@ -7,9 +7,11 @@ import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.FileDescriptors;
+import io.ringpoll.internal.verbs.MessagePosts;
 import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.util.Objects;
@@ -33,6 +35,10 @@ public final class Connection extends RpmaObject {
     static final int ATOMIC_WRITE_BYTES = 8;
     static final int WAIT_FOR_COMPLETION = 1;
     private static final int CACHE_LINE_BYTES = 64;
+
+    static {
+        MessagePosts.register(Connection.class, LocalMemoryRegion.class, LeasedSends::new, LeasedReceives::new);
+    }
 
     /** Calls that post to the send queue. */
     private final HotCalls sends;
@@ -59,8 +65,8 @@ public final class Connection extends RpmaObject {
     private boolean handingOver;
 
     Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int receivesPosted) {
-        super("connection " + Integer.toUnsignedString(queuePairNumberOf(address)), address);
-        queuePairNumber = queuePairNumberOf(address);
+        super("connection " + Integer.toUnsignedString(ConnectionCalls.queuePairNumber(address)), address);
+        queuePairNumber = ConnectionCalls.queuePairNumber(address);
         senders = PostingThreads.of("send queue of " + name());
         receivers = PostingThreads.of("receive queue of " + name());
         atomicValue = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
@@ -264,7 +270,7 @@ public final class Connection extends RpmaObject {
     public int completionFd() {
         final long connection = enter();
         try {
-            return completionFd(connection);
+            return ConnectionCalls.completionFd(connection);
         } finally {
             exit();
         }
@@ -285,7 +291,7 @@ public final class Connection extends RpmaObject {
     public Optional<RpmaCompletionQueue> awaitCompletions(final int timeoutMs) {
         final long connection = enter();
         try {
-            final int fd = completionFd(connection);
+            final int fd = ConnectionCalls.completionFd(connection);
             final CallState state = CallState.current();
             final long startNs = System.nanoTime();
             int remainingMs = timeoutMs;
@@ -635,22 +641,21 @@ public final class Connection extends RpmaObject {
         return Posts.accepted("rpma_recv", result, accepted);
     }
 
-    private static int queuePairNumberOf(final long connection) {
-        final CallState state = CallState.current();
-        Librpma.CONNECTION.rpma_conn_get_qp_num(connection, state.scratch());
-        return state.intAt(0);
+    /** The address for posts of a lease, which neither reserve completions nor check threads; 0 if a post is to do that. */
+    long leasable(final LocalMemoryRegion region) {
+        return PostingThreads.CHECKED || completionQueue.budget() != null || region.isClosed() ? 0 : addressOrZero();
     }
 
-    /** Frees the objects of librpma. */
-    static int delete(final long connection) {
-        return delete(Librpma.CONNECTION::rpma_conn_delete, connection);
-    }
-
-    private static int completionFd(final long connection) {
-        final CallState state = CallState.current();
-        RpmaException.check("rpma_conn_get_compl_fd",
-            Librpma.COMPLETION.rpma_conn_get_compl_fd(connection, state.scratch()));
-        return state.intAt(0);
+    /** Leases posts to the calling thread, those to the send queue or those to the receive queue, if no other one makes them. */
+    @HotCall
+    void lease(final HotLease lease, final boolean ofSends) {
+        final HotCalls calls = ofSends ? sends : receives;
+        final HotMark mark = calls.enter();
+        try {
+            calls.lease(lease);
+        } finally {
+            mark.leave();
+        }
     }
 
     @Override
@@ -672,7 +677,7 @@ public final class Connection extends RpmaObject {
     protected void destroy(final long lastAddress) {
         try {
             sharedReceives.ifPresent(queue -> handOver(queue, lastAddress));
-            RpmaException.check("rpma_conn_delete", delete(lastAddress));
+            RpmaException.check("rpma_conn_delete", ConnectionCalls.delete(lastAddress));
         } finally {
             sends.discard();
             receives.discard();

@@ -221,7 +221,7 @@ public final class ConnectionRequest extends RpmaObject {
             try {
                 return new Connection(peer, sharedQueue, connection, receivesPosted);
             } catch (final RuntimeException | Error failure) {
-                Connection.delete(connection);
+                ConnectionCalls.delete(connection);
                 throw failure;
             }
         } finally {

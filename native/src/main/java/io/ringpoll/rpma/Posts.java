@@ -23,6 +23,10 @@ final class Posts {
     /** The result after a request is counted and before C has given its own, which is 0 or negative. */
     static final int RESERVED = 2;
 
+    /** Values of the flags, without their objects. */
+    static final int ALWAYS = CompletionFlag.ALWAYS.value();
+    static final int ON_ERROR = CompletionFlag.ON_ERROR.value();
+
     private Posts() {
     }
 

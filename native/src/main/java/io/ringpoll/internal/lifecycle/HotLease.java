@@ -64,6 +64,19 @@ public abstract class HotLease {
     }
 
     /**
+     * As {@link #enterLeased()}, but any thread may call this.
+     *
+     * @return the object's address as there; 0 also if another thread has the lease
+     */
+    protected final long enterLeasedByCaller() {
+        // No read of this call before the last safepoint poll, at which another thread may have searched for its frame.
+        VarHandle.loadLoadFence();
+        // In this order: whoever sees an address sees the mark that it has been granted to.
+        final long leased = (long) ADDRESS.getAcquire(this);
+        return mark.isOwnedBy(Thread.currentThread()) ? leased : 0;
+    }
+
+    /**
      * The turn of the call.
      *
      * @return a {@link io.ringpoll.internal.ffm.CallTurn}

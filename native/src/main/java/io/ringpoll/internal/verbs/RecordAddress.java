@@ -20,6 +20,17 @@ public final class RecordAddress {
     }
 
     /**
+     * The address of a flyweight's record, for a layer that reads several fields after one check.
+     *
+     * @param flyweight that shows a record
+     * @return never 0
+     * @throws IllegalStateException if it shows nothing
+     */
+    public static long of(final RecordFlyweight flyweight) {
+        return flyweight.shown();
+    }
+
+    /**
      * Sets the source of a flyweight's records, for as long as the flyweight is used.
      *
      * @param flyweight that shows records of a poller

@@ -1,0 +1,178 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.rc.RpmaObjects;
+import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.verbs.MessageReceives;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RpmaException;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * The receiving side of one connection: posted receives, and messages: the handled one, retained ones, and those that wait
+ * because the listener has refused one.
+ *
+ * <p>Belongs to the polling thread; after the end of the set to the thread that releases retained messages. A buffer is posted,
+ * or waiting, or retained, or passed to the listener, or pending: one call posts several receives, of which each costs half.
+ */
+abstract class ReceivingSide extends SendingSide {
+    /** A view of the buffers. */
+    final UnsafeBuffer bytes;
+
+    private final MessageReceives receives;
+    private final ConnectionListener listener;
+    private final ConnectionPoller poller;
+    /** Number of receives without a handled completion. */
+    private int postedReceives;
+    /** Buffer of the message that is being handled. */
+    private int handledBuffer = NONE;
+    /** Consecutive buffers of handled messages whose receives are to be posted again: from the first to one before the end. */
+    private int firstPending;
+    private int pendingEnd;
+    private boolean handledIsRetained;
+    private final RetainedMessages retained;
+    private final WaitingMessages waiting;
+
+    ReceivingSide(final ConnectionPoller poller, final Connection connection, final MessageBuffers memory,
+        final MessageLayout layout, final ConnectionListener listener) {
+        super(connection, RpmaObjects.of(memory.region()), layout);
+        this.poller = poller;
+        this.listener = listener;
+        bytes = memory.newView();
+        receives = MessagePosts.receives(connection, RpmaObjects.of(memory.region()));
+        postedReceives = layout.receives();
+        retained = new RetainedMessages(layout.receives());
+        waiting = new WaitingMessages(layout.receives());
+    }
+
+    /** Passes a message to the listener; false if it was refused. */
+    abstract boolean pass(ConnectionListener to, int offset, int lengthBytes) throws Exception;
+
+    final ConnectionListener listener() {
+        return listener;
+    }
+
+    final ConnectionPoller poller() {
+        return poller;
+    }
+
+    /** Number of receives without a handled completion. */
+    final int postedReceives() {
+        return postedReceives;
+    }
+
+    final boolean hasRetained() {
+        return !retained.isEmpty();
+    }
+
+    /** Counts the completion of a receive, of any status. */
+    final void onReceiveCompleted() {
+        postedReceives--;
+    }
+
+    /** Passes a message to the listener, or lets it wait behind one that the listener has refused. */
+    final void deliver(final int buffer, final int lengthBytes) {
+        if ((state & WAITING) != 0 || !handle(buffer, lengthBytes)) {
+            waiting.add(buffer, lengthBytes);
+            state |= WAITING;
+        }
+    }
+
+    /** Passes the waiting messages to the listener until it refuses one; not from within the callback of a message. */
+    final void deliverWaiting() {
+        while (!waiting.isEmpty() && handledBuffer == NONE && isOpen() && handle(waiting.buffer(), waiting.lengthBytes())) {
+            waiting.removeFirst();
+        }
+        if (waiting.isEmpty()) {
+            state &= ~WAITING;
+        }
+    }
+
+    /** Passes a message to the listener; false if the listener has refused it. */
+    private boolean handle(final int buffer, final int lengthBytes) {
+        handledBuffer = buffer;
+        boolean handled = true;
+        try {
+            handled = pass(listener, buffer * layout.strideBytes(), lengthBytes);
+        } catch (final Throwable failure) {
+            poller.onListenerException(failure);
+        }
+        handledBuffer = NONE;
+        if (handledIsRetained) {
+            handledIsRetained = false;
+            return true;
+        }
+        if (handled) {
+            finish(buffer);
+        }
+        return handled;
+    }
+
+    /** Retains the message that is being handled; returns its handle. */
+    final long retainHandled() {
+        if (handledBuffer == NONE || handledIsRetained) {
+            throw new IllegalStateException(
+                handledIsRetained ? "the message is retained already" : "no message of " + this + " is being handled");
+        }
+        handledIsRetained = true;
+        return retained.add(handledBuffer);
+    }
+
+    /** Ends the retention of a message; returns its buffer, or a negative number if its callback has not returned. */
+    final int endRetention(final long message) {
+        final int buffer = retained.remove(message);
+        if (buffer == handledBuffer) {
+            // Valid until the callback returns; its result counts again.
+            handledIsRetained = false;
+            return NONE;
+        }
+        return buffer;
+    }
+
+    /** Makes the receive of a handled message pending; {@link #postPending} follows. */
+    final void finish(final int buffer) {
+        if (buffer != pendingEnd) {
+            postPending();
+            firstPending = buffer;
+        }
+        pendingEnd = buffer + 1;
+        if (pendingEnd - firstPending >= layout.pendingReceives()) {
+            postPending();
+        }
+    }
+
+    /** Posts the pending receives again, and owes or returns their credits, if the connection is open. */
+    final void postPending() {
+        final int first = firstPending;
+        final int count = pendingEnd - first;
+        firstPending = pendingEnd;
+        if (count > 0 && isOpen()) {
+            post(first, count);
+            owed += count;
+            returnCredits();
+        }
+    }
+
+    /** Posts a receive again, if the connection is open. */
+    final void repost(final int buffer) {
+        postPending();
+        if (isOpen()) {
+            post(buffer, 1);
+        }
+    }
+
+    private void post(final int first, final int count) {
+        try {
+            final int strideBytes = layout.strideBytes();
+            final int accepted =
+                receives.post((long) first * strideBytes, strideBytes, WorkRequestId.receive(first), count);
+            postedReceives += accepted;
+            if (accepted < count) {
+                fail("the receive queue is full");
+            }
+        } catch (final RpmaException | IllegalStateException failed) {
+            fail(failed.getMessage());
+        }
+    }
+}

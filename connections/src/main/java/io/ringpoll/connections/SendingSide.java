@@ -1,0 +1,257 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.verbs.MessageSends;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
+
+/**
+ * The sending side of one connection: the credits of both sides, buffers, room in the send queue, and the open claim.
+ *
+ * <p>A superclass of {@link MessageConnection} and not a part of it, as is {@link ReceivingSide}: with many connections each
+ * object that a message touches is a cache miss. So the fields of a message are beside each other, and what connections have in
+ * common is in the {@link MessageLayout}.
+ *
+ * <p>Belongs to the polling thread; after the end of the set to the thread that returns the claim. A message costs a credit and a
+ * buffer. The buffers are used in turn: sends complete in the order of their posts, one in so many is signalled, and its
+ * completion releases the buffers of all before it. Of as many sends as that, one is signalled, so a sender without a buffer
+ * always has a completion to wait for. Credit messages and the goodbye have room of their own in the send queue.
+ */
+abstract class SendingSide {
+    /** Bit of {@link #state}: sends and receives must not be posted. */
+    static final int CLOSED = 1;
+    /** Bit of {@link #state}: messages wait, because the listener has refused one. */
+    static final int WAITING = 1 << 1;
+    /** No offset, or no buffer. */
+    static final int NONE = -1;
+
+    /** Numbers of all connections. */
+    final MessageLayout layout;
+    /** Bits; 0 if messages are sent and received without further looks. */
+    int state = CLOSED;
+    /** Agreed by both sides. */
+    int maxMessageBytes;
+    /** Number of credits that the peer has left, as far as this side knows. */
+    int peers;
+    /** Number of credits to return with the next message: the receives of handled messages have been posted again. */
+    int owed;
+
+    private final MessageSends sends;
+    /** Counts of {@link WorkRequestId}, as the next. */
+    private long posted;
+    private long completed;
+    /** Place of the buffer for the next message. */
+    private int nextOffset;
+    /**
+     * Number of messages that may be sent without another look at credits, buffers and the state: one comparison for each. Their
+     * credits are reserved. The claim takes it to 0, and the claimed message then to -1; the end takes it to 0, too.
+     */
+    private int room;
+    /** Number of credits that are neither spent nor reserved. */
+    private int own;
+    /** Number of credits that the peer has granted. */
+    private int most;
+    private int claimedOffset = NONE;
+    private int claimedLength;
+    /** Whether a message was refused for lack of room, and no room has been taken notice of since. */
+    private boolean refused;
+    private final Connection connection;
+
+    SendingSide(final Connection connection, final LocalMemoryRegion region, final MessageLayout layout) {
+        this.connection = connection;
+        this.layout = layout;
+        sends = MessagePosts.sends(connection, region);
+        nextOffset = layout.firstSend();
+    }
+
+    /** Ends the connection for a failure of its own. */
+    abstract void fail(String detail);
+
+    /** Ends the connection because the peer has violated the protocol. */
+    abstract void onViolation(String detail);
+
+    final Connection connection() {
+        return connection;
+    }
+
+    /** Whether sends and receives may be posted; polling thread. */
+    final boolean isOpen() {
+        return (state & CLOSED) == 0;
+    }
+
+    /** Sets what both sides have agreed on; before the first send and receive. */
+    final void begin(final int window, final int agreedMessageBytes) {
+        maxMessageBytes = agreedMessageBytes;
+        peers = window;
+        most = window;
+        own = window;
+    }
+
+    final void open() {
+        state &= ~CLOSED;
+    }
+
+    /** Posts nothing more. */
+    final void shut() {
+        state |= CLOSED;
+        takeRoom(0);
+    }
+
+    /** Number of messages for which there is credit. */
+    final int ownCredits() {
+        return room + own;
+    }
+
+    /** Claims the buffer for the next message; the result is that of {@link MessageConnection#tryClaim}. */
+    final int claim(final int lengthBytes) {
+        final int next = nextOffset(lengthBytes);
+        if (next >= 0) {
+            takeRoom(0);
+            claimedOffset = next;
+            claimedLength = lengthBytes;
+        }
+        return next;
+    }
+
+    /** Offset of the buffer for the next message, or the negative result of a refused claim. */
+    final int nextOffset(final int lengthBytes) {
+        final boolean isAllowed = Integer.compareUnsigned(lengthBytes, maxMessageBytes) <= 0 && room > 0;
+        return isAllowed ? nextOffset : lookForRoom(lengthBytes);
+    }
+
+    private int lookForRoom(final int lengthBytes) {
+        if (lengthBytes < 0 || lengthBytes > maxMessageBytes) {
+            throw new IllegalArgumentException(
+                "a message of " + lengthBytes + " bytes; " + this + " carries 0 to " + maxMessageBytes);
+        }
+        if (claimedOffset != NONE) {
+            throw new IllegalStateException("a claim of " + this + " is open: commit or abort it first");
+        }
+        if (!isOpen()) {
+            return MessageConnection.NOT_CONNECTED;
+        }
+        takeRoom(Math.min(ownCredits(), freeBuffers()));
+        if (room == 0) {
+            refused = true;
+            return MessageConnection.NO_CREDIT;
+        }
+        return nextOffset;
+    }
+
+    private void takeRoom(final int messages) {
+        own -= messages - room;
+        room = messages;
+    }
+
+    /** Number of buffers without a send whose completion is not known. */
+    private int freeBuffers() {
+        return layout.sends() - WorkRequestId.messages(completed, posted);
+    }
+
+    /** Ends the claim with an index; returns the claimed length. */
+    final int takeClaim(final int index) {
+        if (index != claimedOffset || index == NONE) {
+            throw new IllegalStateException("index " + index + " is not claimed on " + this);
+        }
+        claimedOffset = NONE;
+        return claimedLength;
+    }
+
+    final boolean hasClaim() {
+        return claimedOffset != NONE;
+    }
+
+    /** Whether there is room again after a refusal, which is forgotten then. */
+    final boolean takeRefusal() {
+        final boolean isOver = refused && hasRoom();
+        if (isOver) {
+            refused = false;
+        }
+        return isOver;
+    }
+
+    /** Whether a message was refused since {@link #takeRefusal}. */
+    final boolean isRefused() {
+        return refused;
+    }
+
+    /** Whether there is room left; if there is none, the refusal that was taken counts again. */
+    final boolean hasRoomLeft() {
+        refused = !hasRoom();
+        return !refused;
+    }
+
+    private boolean hasRoom() {
+        return ownCredits() > 0 && freeBuffers() > 0;
+    }
+
+    /** Adds credits that the peer has returned; false if these are more than it has got, which ends the connection. */
+    final boolean addCredits(final int returned) {
+        own += returned;
+        if (own <= most - room) {
+            return true;
+        }
+        onViolation(returned + " credits returned, with " + (ownCredits() - returned) + " of " + most + " unused");
+        return false;
+    }
+
+    /** Posts the message in the next buffer, with the owed credits; there is room. */
+    final void postMessage(final int lengthBytes) {
+        final long id = WorkRequestId.afterMessage(posted);
+        if (post(nextOffset, lengthBytes, Immediate.MESSAGE, id)) {
+            room--;
+            final int next = nextOffset + layout.strideBytes();
+            nextOffset = next == layout.endOfSends() ? layout.firstSend() : next;
+        }
+    }
+
+    /** Returns owed credits by a message of their own if the peer may be waiting for them; later, if there is no room yet. */
+    final void returnCredits() {
+        if (owed > 0 && owed >= peers && isOpen() && WorkRequestId.otherSends(completed, posted) < layout.creditSends()) {
+            post(0, 0, Immediate.CREDITS, WorkRequestId.afterSend(posted));
+        }
+    }
+
+    private boolean post(final int offset, final int lengthBytes, final int kind, final long id) {
+        try {
+            if (sends.post(offset, lengthBytes, WorkRequestId.isMultipleOf(layout.signalInterval(), id),
+                Immediate.of(kind, owed), id)) {
+                posted = id;
+                peers += owed;
+                owed = 0;
+                return true;
+            }
+            // Nothing would return the credits later, and the peer would wait for ever.
+            fail("the send queue is full");
+        } catch (final RpmaException | IllegalStateException failed) {
+            fail(failed.getMessage());
+        }
+        return false;
+    }
+
+    /** Posts the last send; its completion completes all before it. */
+    final boolean postGoodbye() {
+        final long id = WorkRequestId.afterSend(posted);
+        posted = id;
+        return connection.sendWithImmediate(null, 0, 0, CompletionFlag.ALWAYS, Immediate.of(Immediate.GOODBYE, owed),
+            WorkRequestId.goodbye(id));
+    }
+
+    /** The id of a one-sided operation that is posted next; its completion completes all sends before it. */
+    final long operationId() {
+        return WorkRequestId.operation(posted);
+    }
+
+    /** Releases the buffers of a completed send or operation and of all before it. */
+    final void onSendCompleted(final long workRequestId) {
+        completed = WorkRequestId.counts(workRequestId);
+    }
+
+    @Override
+    public String toString() {
+        return MessageConnection.nameOf(connection);
+    }
+}

@@ -1,0 +1,48 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.internal.lifecycle.HotCall;
+import io.ringpoll.internal.lifecycle.HotLease;
+import io.ringpoll.internal.verbs.MessageReceives;
+
+/** Posts to the receive queue of a connection by a lease of its address. Used by one thread at a time. */
+final class LeasedReceives extends HotLease implements MessageReceives {
+    private final Connection connection;
+    private final LocalMemoryRegion region;
+    private final long regionAddress;
+
+    LeasedReceives(final Connection connection, final LocalMemoryRegion region) {
+        super(LeasedReceives.class);
+        this.connection = connection;
+        this.region = region;
+        regionAddress = region.addressFor(0, 0);
+    }
+
+    @Override
+    protected long leasable() {
+        return connection.leasable(region);
+    }
+
+    @Override
+    @HotCall
+    public int post(final long offset, final int lengthBytes, final long workRequestId, final int count) {
+        final long leased = enterLeasedByCaller();
+        if (leased == 0) {
+            connection.lease(this, false);
+            return connection.receive(region, offset, lengthBytes, workRequestId, count);
+        }
+        final int turn = turn();
+        int accepted = 0;
+        int result = RpmaError.SUCCESS;
+        while (accepted < count) {
+            // Each call has a turn of its own, so that a long series contains plain calls, too.
+            result = Librpma.POSTING.rpma_recv(turn + accepted, leased, regionAddress,
+                offset + accepted * (long) lengthBytes, lengthBytes, workRequestId + accepted);
+            if (result != RpmaError.SUCCESS) {
+                break;
+            }
+            accepted++;
+        }
+        leave();
+        return Posts.accepted("rpma_recv", result, accepted);
+    }
+}
