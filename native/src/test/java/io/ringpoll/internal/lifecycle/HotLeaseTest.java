@@ -250,6 +250,14 @@ class HotLeaseTest {
         OtherThread.run(() -> assertThrows(AssertionError.class, leased::call)).result();
     }
 
+    @Test
+    void shouldGiveNoAddressToAThreadThatHasNotTheLease() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        grant(leased);
+        assertEquals(0, OtherThread.run(leased::callByAnyThread).result());
+        assertEquals(ADDRESS, leased.callByAnyThread());
+    }
+
     private Void countCalls(final int times) throws InterruptedException {
         final Leased leased = new Leased(() -> ADDRESS);
         for (int i = 0; i < times; i++) {
@@ -289,6 +297,16 @@ class HotLeaseTest {
         @Override
         protected long leasable() {
             return address.getAsLong();
+        }
+
+        /** Returns the address of the call; 0 if none was made. */
+        @HotCall
+        long callByAnyThread() {
+            final long leased = enterLeasedByCaller();
+            if (leased != 0) {
+                leave();
+            }
+            return leased;
         }
 
         long call() throws InterruptedException {
