@@ -563,13 +563,20 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_send_with_imm(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send_with_imm.3.html">rpma_send_with_imm(3)</a>
      */
-    @HotCall
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
+        final CompletionFlag flag, final int immediate, final long workRequestId) {
+        return sendWithImmediate(null, source, offset, lengthBytes, flag, immediate, workRequestId);
+    }
+
+    /** As the public one; leases later posts to the calling thread, if no other thread makes them. The lease may be null. */
+    @HotCall
+    boolean sendWithImmediate(final HotLease lease, final LocalMemoryRegion source, final long offset, final long lengthBytes,
         final CompletionFlag flag, final int immediate, final long workRequestId) {
         checkPost(lengthBytes, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
+            Posts.lease(sends, lease);
             final long connection = openAddress();
             final long from = addressOf(source, offset, lengthBytes);
             if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
@@ -615,15 +622,22 @@ public final class Connection extends RpmaObject {
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as in rpma_recv(3), except for a full queue; the receives before are posted
      */
-    @HotCall
     public int receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes, final long workRequestId,
         final int count) {
+        return receive(null, destination, offset, lengthBytes, workRequestId, count);
+    }
+
+    /** As the public one; leases later posts to the calling thread, if no other thread makes them. The lease may be null. */
+    @HotCall
+    int receive(final HotLease lease, final LocalMemoryRegion destination, final long offset, final long lengthBytes,
+        final long workRequestId, final int count) {
         Posts.checkLength(lengthBytes);
         Posts.checkCount(count);
         final HotMark mark = receives.enter();
         int accepted = 0;
         int result = Posts.NOT_RESERVED;
         try {
+            Posts.lease(receives, lease);
             final long connection = openAddress();
             final long to = addressOf(destination, offset, count * lengthBytes);
             for (; accepted < count && Posts.reserveReceive(receivers, receiveQueue.budget(), receives); accepted++) {
@@ -641,21 +655,9 @@ public final class Connection extends RpmaObject {
         return Posts.accepted("rpma_recv", result, accepted);
     }
 
-    /** The address for posts of a lease, which neither reserve completions nor check threads; 0 if a post is to do that. */
-    long leasable(final LocalMemoryRegion region) {
-        return PostingThreads.CHECKED || completionQueue.budget() != null || region.isClosed() ? 0 : addressOrZero();
-    }
-
-    /** Leases posts to the calling thread, those to the send queue or those to the receive queue, if no other one makes them. */
-    @HotCall
-    void lease(final HotLease lease, final boolean ofSends) {
-        final HotCalls calls = ofSends ? sends : receives;
-        final HotMark mark = calls.enter();
-        try {
-            calls.lease(lease);
-        } finally {
-            mark.leave();
-        }
+    /** The address for leased posts that complete in a queue: they reserve no completions and check no threads; 0 if one must. */
+    long leasable(final LocalMemoryRegion region, final RpmaCompletionQueue queue) {
+        return PostingThreads.CHECKED || queue.budget() != null || region.isClosed() ? 0 : addressOrZero();
     }
 
     @Override

@@ -8,18 +8,21 @@ import io.ringpoll.internal.verbs.MessageReceives;
 final class LeasedReceives extends HotLease implements MessageReceives {
     private final Connection connection;
     private final LocalMemoryRegion region;
+    /** Where the receives complete. */
+    private final RpmaCompletionQueue queue;
     private final long regionAddress;
 
     LeasedReceives(final Connection connection, final LocalMemoryRegion region) {
         super(LeasedReceives.class);
         this.connection = connection;
         this.region = region;
+        queue = connection.receiveCompletionQueue().orElse(connection.completionQueue());
         regionAddress = region.addressFor(0, 0);
     }
 
     @Override
     protected long leasable() {
-        return connection.leasable(region);
+        return connection.leasable(region, queue);
     }
 
     @Override
@@ -27,8 +30,7 @@ final class LeasedReceives extends HotLease implements MessageReceives {
     public int post(final long offset, final int lengthBytes, final long workRequestId, final int count) {
         final long leased = enterLeasedByCaller();
         if (leased == 0) {
-            connection.lease(this, false);
-            return connection.receive(region, offset, lengthBytes, workRequestId, count);
+            return connection.receive(this, region, offset, lengthBytes, workRequestId, count);
         }
         final int turn = turn();
         int accepted = 0;

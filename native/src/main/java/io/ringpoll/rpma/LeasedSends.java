@@ -19,7 +19,7 @@ final class LeasedSends extends HotLease implements MessageSends {
 
     @Override
     protected long leasable() {
-        return connection.leasable(region);
+        return connection.leasable(region, connection.completionQueue());
     }
 
     @Override
@@ -39,8 +39,7 @@ final class LeasedSends extends HotLease implements MessageSends {
 
     private boolean postAndLease(final long offset, final int lengthBytes, final boolean isSignalled, final int immediate,
         final long workRequestId) {
-        connection.lease(this, true);
-        return connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset, lengthBytes,
+        return connection.sendWithImmediate(this, lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset, lengthBytes,
             isSignalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, immediate, workRequestId);
     }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.os.Errno;
 import java.util.Objects;
@@ -46,6 +47,13 @@ final class Posts {
     private static void check(final PostingThreads threads) {
         if (PostingThreads.CHECKED && threads != null) {
             threads.onPost();
+        }
+    }
+
+    /** Leases later posts to the thread that is within this one, if a lease is wanted and no other thread posts. */
+    static void lease(final HotCalls calls, final HotLease wanted) {
+        if (wanted != null) {
+            calls.lease(wanted);
         }
     }
 
