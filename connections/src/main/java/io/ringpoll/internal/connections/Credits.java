@@ -46,16 +46,16 @@ public final class Credits {
     /**
      * Number of messages that this side may send.
      *
-     * @return 0 or more, without those that are reserved
+     * @return 0 or more
      */
     public int own() {
         return own;
     }
 
     /**
-     * Spends credits of this side, or reserves them.
+     * Spends credits of this side.
      *
-     * @param messages number of messages; negative to give a reservation back
+     * @param messages number of messages
      */
     public void spend(final int messages) {
         own -= messages;
@@ -74,12 +74,11 @@ public final class Credits {
      * Adds credits that the peer has returned.
      *
      * @param returned 0 or more
-     * @param reserved credits that are spent but not used
      * @return false if the peer returns more than it has got, which violates the protocol
      */
-    public boolean add(final int returned, final int reserved) {
+    public boolean add(final int returned) {
         own += returned;
-        return own <= most - reserved;
+        return own <= most;
     }
 
     /**
@@ -107,15 +106,6 @@ public final class Credits {
      */
     public int owed() {
         return owed;
-    }
-
-    /**
-     * Whether the peer has no more credits left than it is owed.
-     *
-     * @return false if it is owed none
-     */
-    public boolean isMostOwed() {
-        return owed > 0 && owed >= peers;
     }
 
     /**

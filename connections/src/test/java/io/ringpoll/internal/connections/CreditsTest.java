@@ -18,7 +18,7 @@ class CreditsTest {
         credits.beginOwn(2);
         credits.spend(2);
         assertEquals(0, credits.own());
-        assertTrue(credits.add(1, 0));
+        assertTrue(credits.add(1));
         assertEquals(1, credits.own());
     }
 
@@ -26,18 +26,8 @@ class CreditsTest {
     void shouldRefuseMoreCreditsThanThePeerHasGranted() {
         credits.begin(4, 2);
         credits.spend(1);
-        assertTrue(credits.add(1, 0));
-        assertFalse(credits.add(1, 0));
-    }
-
-    @Test
-    void shouldCountReservedCreditsAsUnused() {
-        credits.begin(4, 4);
-        credits.spend(3);
-        assertTrue(credits.add(1, 2));
-        assertFalse(credits.add(1, 2));
-        credits.spend(-2);
-        assertEquals(5, credits.own());
+        assertTrue(credits.add(1));
+        assertFalse(credits.add(1));
     }
 
     @Test
@@ -74,17 +64,5 @@ class CreditsTest {
         assertFalse(credits.isHalfOwed());
         credits.owe(1);
         assertTrue(credits.isHalfOwed());
-    }
-
-    @Test
-    void shouldTellWhenThePeerHasNoMoreLeftThanItIsOwed() {
-        credits.begin(4, 4);
-        assertFalse(credits.isMostOwed());
-        credits.spendPeers();
-        credits.owe(1);
-        assertFalse(credits.isMostOwed(), "1 of 3 left");
-        credits.spendPeers();
-        credits.spendPeers();
-        assertTrue(credits.isMostOwed(), "1 of 1 left");
     }
 }

@@ -71,7 +71,7 @@ final class InboundDelivery {
             }
             credits.owe(waits ? 0 : 1);
         }
-        if (!credits.add(header.credits(), 0)) {
+        if (!credits.add(header.credits())) {
             throw new ProtocolException(credits.own() + " credits, of " + credits.most() + " in all");
         }
     }
