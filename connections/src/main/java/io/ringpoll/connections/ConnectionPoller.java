@@ -27,7 +27,7 @@ final class ConnectionPoller implements CompletionHandler {
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable runTasks = this::runTasks;
-    /** The polling thread; of an agent, the one that runs callbacks outside of its duty cycles; null if there is none. */
+    /** The polling thread; of an agent, the one that runs callbacks after its end; null if there is none. */
     private volatile Thread thread;
     private volatile Pipeline pipeline;
     /** Null if there is a polling thread. Set before the agent can be started. */
@@ -114,11 +114,11 @@ final class ConnectionPoller implements CompletionHandler {
     }
 
     /**
-     * Marks the calling thread, which runs callbacks outside of a duty cycle: they cannot wait for this poller.
+     * Marks the calling thread, which runs callbacks after the end of the poller: they cannot wait for it.
      *
      * @return for {@link #leaveCallbacks}
      */
-    Thread enterCallbacks() {
+    private Thread enterCallbacks() {
         final Thread before = thread;
         if (before != Thread.currentThread()) {
             thread = Thread.currentThread();
@@ -126,10 +126,32 @@ final class ConnectionPoller implements CompletionHandler {
         return before;
     }
 
-    void leaveCallbacks(final Thread before) {
+    private void leaveCallbacks(final Thread before) {
         if (before != Thread.currentThread()) {
             thread = before;
         }
+    }
+
+    /**
+     * Begins callbacks of the polling thread, which may be between two duty cycles of an agent: they cannot wait for this poller,
+     * and no other thread takes over meanwhile.
+     *
+     * @return true if {@link #endCallbacks} is to follow; false within a callback or task
+     * @throws IllegalStateException if another thread has taken over
+     */
+    boolean beginCallbacks(final MessageConnection connection) {
+        if (isInCallback()) {
+            return false;
+        }
+        final boolean begun = agent != null && agent.tryHold();
+        if (!begun) {
+            requirePollingThread(connection);
+        }
+        return begun;
+    }
+
+    void endCallbacks() {
+        agent.release();
     }
 
     /** Executes a task on the polling thread. */
@@ -267,7 +289,7 @@ final class ConnectionPoller implements CompletionHandler {
      * outside of them is under way.
      */
     void replaceIdleThread(final long since) {
-        if (agent != null && thread == null) {
+        if (agent != null) {
             agent.replaceIdleThread(since);
         }
     }

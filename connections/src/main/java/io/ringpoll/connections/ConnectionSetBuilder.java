@@ -158,6 +158,9 @@ public final class ConnectionSetBuilder {
      * during one. Calls of threads that do not invoke wait for those that do, within their time-outs; a close makes the duty
      * cycles itself after a second without one. Connection events have a thread of the set.
      *
+     * <p>Connections go to agents that have been started, if there are any, because the set cannot know whether a started agent
+     * will be invoked: those of an agent that is started and not invoked wait. So start only agents that are invoked.
+     *
      * @return this
      * @see io.ringpoll.pipeline.PipelineBuilder#asAgent()
      */

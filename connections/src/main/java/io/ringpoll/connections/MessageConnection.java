@@ -250,14 +250,19 @@ public final class MessageConnection extends ReceivingSide {
      */
     public void resume() {
         requireOwner();
+        if (!isOpen()) {
+            return;
+        }
         // Also between two duty cycles of an agent.
-        final Thread before = poller().enterCallbacks();
+        final boolean begun = poller().beginCallbacks(this);
         try {
             deliverWaiting();
+            onBatchEnd();
         } finally {
-            poller().leaveCallbacks(before);
+            if (begun) {
+                poller().endCallbacks();
+            }
         }
-        onBatchEnd();
     }
 
     /**

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
@@ -15,10 +16,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentInvoker;
@@ -421,6 +425,139 @@ class ConnectionAgentTest {
             assertTrue(closing.get().get());
         }
         assertEquals(List.of("connected", "returns", "disconnected CLOSED"), slow.all);
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldRefuseATakeOverThatIsTriedDuringACallbackThatIsMadeByResume() throws Exception {
+        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
+        final Recorder refusing = new Recorder() {
+            @Override
+            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+                final int length) {
+                if (accepted.getAndSet(connection) == null) {
+                    return false;
+                }
+                // A close that has found the agent idle before the callback began.
+                final InvokedAgent agent = connection.poller().agent();
+                CompletableFuture.runAsync(() -> agent.replaceIdleThread(agent.cycles())).join();
+                assertTrue(agent.isInvoker());
+                add("returns");
+                return true;
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start();
+            ConnectionSet set = agentSet().listener(refusing).start();
+            AgentInvoker invoker = invoker(set)) {
+            sendOne(clients.connect(TestDevice.address(), set.listen(0)));
+            invokeUntil(invoker, () -> accepted.get() != null);
+            accepted.get().resume();
+            assertEquals(List.of("connected", "returns"), refusing.all);
+            sendBack(accepted.get());
+            assertEquals("message m", client.await("message"));
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    private static void sendBack(final MessageConnection connection) {
+        assertTrue(connection.trySend(MESSAGE, 0, 1), "the thread invokes the agent as before");
+    }
+
+    @Test
+    void shouldRefuseToResumeAfterATakeOver() throws Exception {
+        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
+        final Recorder refusing = new Recorder() {
+            @Override
+            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+                final int length) {
+                add("message");
+                return accepted.getAndSet(connection) != null;
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start();
+            ConnectionSet set = agentSet().listener(refusing).start();
+            AgentInvoker invoker = invoker(set)) {
+            sendOne(clients.connect(TestDevice.address(), set.listen(0)));
+            invokeUntil(invoker, () -> accepted.get() != null);
+            final MessageConnection connection = accepted.get();
+            final InvokedAgent agent = connection.poller().agent();
+            CompletableFuture.runAsync(() -> agent.replaceIdleThread(agent.cycles())).join();
+            // As if the thread had been the polling thread when resume() looked.
+            assertThrows(IllegalStateException.class, () -> connection.poller().beginCallbacks(connection));
+            assertThrows(IllegalStateException.class, connection::resume);
+            assertEquals(List.of("connected", "message"), refusing.all);
+            invoker.invoke();
+            connection.resume();
+            assertEquals(List.of("connected", "message", "message"), refusing.all);
+        }
+        assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldEndAnAgentThatACallbackMadeByResumeHasClosed() throws Exception {
+        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
+        final Recorder refusing = new Recorder() {
+            @Override
+            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+                final int length) {
+                if (accepted.getAndSet(connection) == null) {
+                    return false;
+                }
+                connection.poller().agent().onClose();
+                return true;
+            }
+        };
+        try (ConnectionSet clients = SetPair.builder().listener(client).start();
+            ConnectionSet set = agentSet().listener(refusing).start();
+            AgentInvoker invoker = invoker(set)) {
+            sendOne(clients.connect(TestDevice.address(), set.listen(0)));
+            invokeUntil(invoker, () -> accepted.get() != null);
+            accepted.get().resume();
+            assertFalse(accepted.get().poller().agent().isAlive());
+        }
+        assertEquals("disconnected", refusing.all.getLast().substring(0, 12));
+    }
+
+    @Test
+    void shouldSendAndReceiveOnThreadsThatInvokeInTurn() throws Exception {
+        final int turns = 40;
+        // Over the window of 8, so that each thread posts receives again and returns credits.
+        final int messages = 20;
+        final List<Integer> received = new CopyOnWriteArrayList<>();
+        final ConnectionListener collecting = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                received.add(buffer.getInt(offset));
+                return true;
+            }
+        };
+        final UnsafeBuffer message = new UnsafeBuffer(new byte[Integer.BYTES]);
+        final ExecutorService other = Executors.newSingleThreadExecutor();
+        try (ConnectionSet set = SetPair.builder().listener(new Echo()).start();
+            ConnectionSet clients = agentSet().listener(collecting).start()) {
+            final AgentInvoker invoker = invoker(clients);
+            final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0), BOUND_NS);
+            for (int turn = 0; turn < turns; turn++) {
+                final int first = turn * messages;
+                final Runnable exchange = () -> {
+                    invoker.invoke();
+                    for (int i = first; i < first + messages; i++) {
+                        message.putInt(0, i);
+                        invokeUntil(invoker, () -> connection.trySend(message, 0, Integer.BYTES));
+                    }
+                    invokeUntil(invoker, () -> received.size() == first + messages);
+                };
+                if (turn % 2 == 0) {
+                    other.submit(exchange).get();
+                } else {
+                    exchange.run();
+                }
+            }
+        } finally {
+            other.shutdownNow();
+        }
+        assertEquals(IntStream.range(0, turns * messages).boxed().toList(), received);
         assertEquals(List.of(), errors);
     }
 

@@ -237,6 +237,33 @@ final class PollerAgent implements InvokedAgent, Polling {
     }
 
     @Override
+    public boolean tryHold() {
+        final Thread caller = Thread.currentThread();
+        while (isInvoker()) {
+            if (enter(caller.threadId()) == FREE) {
+                if (isInvoker()) {
+                    return true;
+                }
+                leave();
+            }
+            // Another thread takes over, or leaves soon.
+            Thread.yield();
+        }
+        return false;
+    }
+
+    @Override
+    public void release() {
+        try {
+            if (!running) {
+                end();
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
     public TimeoutException explain(final TimeoutException late) {
         final Thread latest = invoker;
         if (state != State.STARTED) {

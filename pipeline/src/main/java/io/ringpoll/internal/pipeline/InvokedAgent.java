@@ -68,4 +68,15 @@ public interface InvokedAgent extends Agent {
      * @param since the result of that call
      */
     void replaceIdleThread(long since);
+
+    /**
+     * Begins work of the invoking thread between two duty cycles, during which no other thread takes over; not within a duty
+     * cycle. {@link #release()} follows.
+     *
+     * @return false if the calling thread is no longer the invoking thread, or the poller has ended; then nothing has begun
+     */
+    boolean tryHold();
+
+    /** Ends the work that {@link #tryHold()} has begun. */
+    void release();
 }
