@@ -4,7 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.TestDevice;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -13,6 +21,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Values of a peer end its own connection, never more. */
 @Timeout(60)
@@ -90,6 +100,34 @@ class HostilePeerTest {
     void shouldEndAConnectionThatSendsAMessageOverTheAgreedMaximum() throws Exception {
         // The receive itself has room for it.
         assertViolates(raw -> raw.send(251, 0), "a message of 251 bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, -1})
+    void shouldEndAConnectionWhoseMessageHasALengthWithTheSignBit(final int length) throws Exception {
+        final CompletableFuture<MessageConnection> accepted = new CompletableFuture<>();
+        final Recorder server = new Recorder() {
+            @Override
+            public void onConnected(final MessageConnection connection) {
+                accepted.complete(connection);
+            }
+        };
+        try (SetPair pair = SetPair.of(sizes -> { }, server, new Recorder())) {
+            pair.connect();
+            final MessageConnection connection = accepted.get();
+            // No receive is that long: this is the record of a device that is out of order.
+            final Completions record = new Completions(1);
+            record.memory().putInt(IbvWc.STATUS_OFFSET, WcStatus.SUCCESS);
+            record.memory().putInt(IbvWc.OPCODE_OFFSET, WcOpcode.RECV);
+            record.memory().putInt(IbvWc.WC_FLAGS_OFFSET, WorkCompletion.FLAG_WITH_IMMEDIATE);
+            record.memory().putLong(IbvWc.WR_ID_OFFSET, WorkRequestId.receive(0));
+            record.memory().putInt(IbvWc.BYTE_LEN_OFFSET, length);
+            assertTrue(connection.execute(() -> connection.onCompletion(record.at(0))));
+            assertEquals("disconnected PROTOCOL_VIOLATION", server.await("disconnected"));
+            assertEquals("a message of " + Integer.toUnsignedString(length) + " bytes, over the maximum of 256",
+                connection.disconnectDetail());
+        }
+        assertEquals(List.of("disconnected PROTOCOL_VIOLATION"), server.all);
     }
 
     @Test
