@@ -122,14 +122,20 @@ static inline const struct lb_recv *fill_receive(struct lb_qp *receiver, const c
     return recv;
 }
 
-/* The proxy's sq_lock and the receiver's rq_lock held. Executes and completes one message; false: not this way. */
-static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, struct ibv_wc *wc)
+/*
+ * The proxy's sq_lock and the receiver's rq_lock held. Executes one message and completes it past the completion queue; false: not
+ * this way.
+ */
+static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq, struct ibv_wc *wc)
 {
     struct lb_wire_short request;
     const char *payload = lb_wire_peek_short(&proxy->requests_in, &request, LB_PROXY_SHORT);
 
     /* Responses and acknowledgements go before the request: see lb_proxy_next. */
     if (payload == NULL || !is_whole_send(request.what) || lb_proxy_is_responded(proxy))
+        return false;
+    /* Looked at last: another thread publishes the completions of these responses before it says that it has taken them. */
+    if (!lb_cq_shows_none(cq))
         return false;
     const struct lb_recv *recv = fill_receive(receiver, payload, request.length);
     if (recv == NULL)
@@ -196,7 +202,7 @@ static inline int take(struct lb_proxy *proxy, const struct lb_cq *cq, int room,
     if (receiver != NULL && is_idle(proxy)) {
         const bool receiver_biased = lb_lock_take(&receiver->rq_lock);
         if (!receiver->rq_error && lb_qp_responds_to(receiver, qp)) {
-            while (lb_cq_shows_none(cq) && take_one(proxy, receiver, &wc[taken]) && ++taken < room)
+            while (take_one(proxy, receiver, cq, &wc[taken]) && ++taken < room)
                 ;
         }
         lb_lock_return(&receiver->rq_lock, receiver_biased);
