@@ -52,7 +52,8 @@ public final class LatencyMeasurement {
     private final boolean verbose;
     private String host;
     private int port;
-    private RdmaApi api;
+    /** Of librpma until a run over a device has begun: the synthetic queue has no connection. */
+    private RdmaApi api = RdmaApi.RPMA;
     private List<LatencyReport> reports = List.of();
     /** Null for queues of librpma and synthetic ones, which have none. */
     private Timestamps timestamps;
@@ -311,7 +312,7 @@ public final class LatencyMeasurement {
     }
 
     private ObjectNode document() {
-        final ObjectNode root = JsonText.document(results(reports));
+        final ObjectNode root = JsonText.document(api, results(reports));
         reports.forEach(report -> report.addTo(root));
         if (timestamps != null) {
             timestamps.addTo(root);

@@ -4,9 +4,11 @@ import io.ringpoll.bench.measure.Goal.Figure;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The goals of the project, and the table of their verdicts. The only place that states a goal. */
 public final class Goals {
@@ -87,7 +89,7 @@ public final class Goals {
     }
 
     /**
-     * Prints a row for each goal about one of the results, and nothing if there is none.
+     * Prints a row for each result with a goal, in the order of the goals, and nothing if there is none.
      *
      * @param results results of a command
      * @param out     text output
@@ -97,14 +99,17 @@ public final class Goals {
         final List<String> lines = new ArrayList<>();
         int few = 0;
         for (final Goal goal : ALL) {
-            final Optional<BenchResult> about = results.stream().filter(goal::isAbout).findFirst();
-            few += about.filter(result -> result.runs() < Interval.FEWEST_RUNS).isPresent() ? 1 : 0;
-            about.ifPresent(result -> {
+            final Set<String> judged = new HashSet<>();
+            for (final BenchResult result : results) {
+                if (!goal.isAbout(result) || !judged.add(result.name())) {
+                    continue;
+                }
+                few += result.runs() < Interval.FEWEST_RUNS ? 1 : 0;
                 final Verdict verdict = goal.verdict(result);
                 counts.merge(verdict, 1, Integer::sum);
-                lines.add(String.format("%-56s %-18s %-26s %-11s %s", goal.result(), goal.baseline(), goal.figureText(result),
+                lines.add(String.format("%-56s %-18s %-26s %-11s %s", result.name(), goal.baseline(), goal.figureText(result),
                     goal.bound(), verdict));
-            });
+            }
         }
         if (lines.isEmpty()) {
             return;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.util.List;
 
 /** Results as JSON: {@code {"machine":{...},"results":[...],...}}. */
@@ -15,14 +16,25 @@ public final class JsonText {
     }
 
     /**
-     * Creates a document.
+     * Creates a document about librpma, or about no connection.
      *
      * @param results the figures
      * @return machine and results; more may be added
      */
     public static ObjectNode document(final List<BenchResult> results) {
+        return document(RdmaApi.RPMA, results);
+    }
+
+    /**
+     * Creates a document.
+     *
+     * @param api     what made the connections
+     * @param results the figures
+     * @return machine and results; more may be added
+     */
+    public static ObjectNode document(final RdmaApi api, final List<BenchResult> results) {
         final ObjectNode root = MAPPER.createObjectNode();
-        root.set("machine", MachineReport.toJson());
+        root.set("machine", MachineReport.toJson(api));
         final ArrayNode array = root.putArray("results");
         for (final BenchResult result : results) {
             final ObjectNode node = array.addObject();

@@ -3,7 +3,7 @@ package io.ringpoll.bench.measure;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.device.Device;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.tuning.topology.MachineDescription;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.Topology;
@@ -22,11 +22,21 @@ public final class MachineReport {
     }
 
     /**
-     * Describes this machine and this JVM.
+     * Describes this machine and this JVM, and the device as that of librpma.
      *
      * @return a JSON object
      */
     public static ObjectNode toJson() {
+        return toJson(RdmaApi.RPMA);
+    }
+
+    /**
+     * Describes this machine and this JVM.
+     *
+     * @param api what makes the connections
+     * @return a JSON object
+     */
+    public static ObjectNode toJson(final RdmaApi api) {
         final MachineFiles files = MachineFiles.ofThisMachine();
         final Topology topology = Topology.ofThisMachine();
         final MachineDescription machine = MachineDescription.of(files, topology);
@@ -42,7 +52,7 @@ public final class MachineReport {
             .put("virtualized", files.text("proc/cpuinfo").orElse("").contains(" hypervisor"))
             .put("kernel", machine.kernel()).put("kernelOptions", text(files, "proc/cmdline", ""))
             .put("loadAverage", text(files, "proc/loadavg", "unknown"))
-            .put("device", Device.current().description());
+            .put("device", api.deviceLine());
         node.set("jvm", jvm());
         return node;
     }

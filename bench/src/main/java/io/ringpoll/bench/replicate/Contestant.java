@@ -37,6 +37,17 @@ public record Contestant(String name, Transport transport, Map<String, String> p
         return RdmaApi.VERBS.toString().equals(properties.get(RdmaConfigKeys.API_KEY)) ? RdmaApi.VERBS : RdmaApi.RPMA;
     }
 
+    /**
+     * What the description of the device names for several contestants.
+     *
+     * @return verbs if ringpoll's connections are all made over them
+     */
+    static RdmaApi api(final List<Contestant> contestants) {
+        final List<RdmaApi> used = contestants.stream().filter(each -> each.transport() == Transport.RINGPOLL)
+            .map(Contestant::api).distinct().toList();
+        return used.equals(List.of(RdmaApi.VERBS)) ? RdmaApi.VERBS : RdmaApi.RPMA;
+    }
+
     /** As {@code ringpoll,api=verbs,shared=true}: the settings of all contestants count only if they change the binding. */
     private static String name(final Map<String, String> ofAll, final Map<String, String> variant) {
         final Map<String, String> named = new LinkedHashMap<>();

@@ -94,7 +94,7 @@ public final class ProcessComparison {
      * @return its text
      */
     public String toJson() {
-        final ObjectNode root = JsonText.document(comparisons());
+        final ObjectNode root = JsonText.document(windows.getFirst().api(), comparisons());
         final ArrayNode array = root.putArray("windows");
         windows.forEach(window -> window.addTo(array.addObject()));
         return JsonText.of(root);

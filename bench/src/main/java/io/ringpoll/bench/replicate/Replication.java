@@ -6,6 +6,7 @@ import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
 import io.ringpoll.bench.plot.PercentilePlot;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -87,6 +88,10 @@ public final class Replication {
         if (round > 0) {
             add(contestant, result);
         }
+    }
+
+    RdmaApi api() {
+        return Contestant.api(contestants);
     }
 
     int window() {
@@ -180,7 +185,7 @@ public final class Replication {
      * @return its text
      */
     public String toJson() {
-        final ObjectNode root = JsonText.document(comparisons());
+        final ObjectNode root = JsonText.document(api(), comparisons());
         addTo(root);
         return JsonText.of(root);
     }

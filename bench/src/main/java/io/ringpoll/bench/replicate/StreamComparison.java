@@ -122,7 +122,7 @@ public final class StreamComparison {
      * @return its text
      */
     public String toJson() {
-        final var root = JsonText.document(comparisons());
+        final var root = JsonText.document(Contestant.api(contestants), comparisons());
         root.put("streamBytes", streamBytes).put("window", config.window()).put("log", config.memoryLog() ? "memory" : "disk")
             .put("runs", rounds);
         megabytesPerSecond.forEach((each, rates) ->

@@ -124,7 +124,7 @@ public final class RemoteThroughput {
      */
     public String toJson() {
         final Spread spread = Spread.of(perSecond);
-        final ObjectNode root = JsonText.document(List.of());
+        final ObjectNode root = JsonText.document(config.api(), List.of());
         root.put("name", name()).put("operationsPerSecond", spread.median()).put("spread", spread.width())
             .put("megabytesPerSecond", megabytes(spread.median()));
         final ArrayNode rounds = root.putArray("rounds");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.measure.Goal;
 import io.ringpoll.bench.measure.Goals;
+import io.ringpoll.ratis.RdmaConfigKeys;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
@@ -86,14 +87,44 @@ class ReplicateGoalsTest {
 
     @Test
     void shouldPrintTheVerdictOnStreamsOfBothLengths() {
+        compareStreams(BOTH);
+        assertVerdicts("replicate/ringpoll/stream-", 2);
+    }
+
+    private void compareStreams(final List<Contestant> contestants) {
         for (final int streamBytes : List.of(1_000_000, 64_000_000)) {
-            final StreamComparison comparison = new StreamComparison(config(), streamBytes, BOTH, ROUNDS, out);
+            final StreamComparison comparison = new StreamComparison(config(), streamBytes, contestants, ROUNDS, out);
             for (int round = 0; round < ROUNDS; round++) {
-                comparison.record(round, BOTH.getFirst(), new StreamRun.Result(2_100, 100));
-                comparison.record(round, BOTH.getLast(), new StreamRun.Result(1_000, 100));
+                comparison.record(round, contestants.getFirst(), new StreamRun.Result(2_100, 100));
+                comparison.record(round, contestants.getLast(), new StreamRun.Result(1_000, 100));
             }
             comparison.print(out);
         }
-        assertVerdicts("replicate/ringpoll/stream-", 2);
+    }
+
+    /** The goals are the same for both bindings; other settings have none. */
+    @Test
+    void shouldPrintTheVerdictsOnBothBindings() {
+        final List<Contestant> contestants = Contestant.compared(Map.of(), List.of(Map.of(RdmaConfigKeys.API_KEY, "verbs"),
+            Map.of(RdmaConfigKeys.API_KEY, "verbs", "raft.rdma.poller.shared", "true")));
+        final Replication comparison = new Replication(config(), contestants, 0, ROUNDS, out);
+        for (int round = 1; round <= ROUNDS; round++) {
+            for (final Contestant each : contestants) {
+                comparison.record(round, each, result(each.transport() == Transport.NETTY ? 500 : 50, 1_000));
+            }
+        }
+        comparison.print(out);
+        assertEquals(List.of("replicate/ringpoll/100-bytes/window-1/p50", "replicate/ringpoll,api=verbs/100-bytes/window-1/p50",
+            "replicate/ringpoll/100-bytes/window-1/p99", "replicate/ringpoll,api=verbs/100-bytes/window-1/p99"),
+            said.toString().lines().filter(line -> line.startsWith("replicate/") && line.endsWith(" met"))
+                .map(line -> line.substring(0, line.indexOf(' '))).toList());
+        assertTrue(said.toString().contains("4 met, 0 missed, 0 not shown"), said.toString());
+    }
+
+    @Test
+    void shouldPrintTheVerdictsOnStreamsOverVerbs() {
+        compareStreams(Contestant.compared(Map.of(RdmaConfigKeys.API_KEY, "verbs"), List.of()));
+        assertTrue(said.toString().lines().anyMatch(line ->
+            line.startsWith("replicate/ringpoll,api=verbs/stream-64000000/window-1 ") && line.endsWith(" met")), said.toString());
     }
 }

@@ -103,7 +103,7 @@ class ReplicateRunTest {
     }
 
     @Test
-    void shouldNameTheBindingInTheResultsAndTheDeviceLine() {
+    void shouldNameTheBindingInTheResultsAndTheDeviceLine() throws Exception {
         final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 100, 1_000, 4, 0, 1, true, false);
         final List<Contestant> all = Contestant.compared(Map.of(RdmaConfigKeys.API_KEY, "verbs"),
             List.of(Map.of("raft.rdma.poller.shared", "true"), Map.of(RdmaConfigKeys.API_KEY, "rpma")));
@@ -113,8 +113,17 @@ class ReplicateRunTest {
         assertTrue(verbs.startsWith(Device.current().selection() + "; verbs\n"), verbs);
         assertTrue(verbs.contains("replicate/ringpoll,api=verbs/100-1000-bytes/"), verbs);
         assertFalse(verbs.contains("librpma"), verbs);
+        assertEquals(Device.current().selection() + "; verbs", deviceInJson(config, List.of(all.get(0), all.get(3))));
+        assertEquals(Device.current().description(), deviceInJson(config, all));
+        assertEquals(Device.current().description(), deviceInJson(config, all.subList(3, 4)));
         final String both = tables(config, all);
         assertTrue(both.startsWith(Device.current().selection() + "; verbs\n" + Device.current().description() + "\n"), both);
+    }
+
+    private static String deviceInJson(final ReplicateConfig config, final List<Contestant> contestants) throws IOException {
+        final Replication replication = new Replication(config, contestants, 0, 1, new PrintWriter(new StringWriter()));
+        contestants.forEach(each -> replication.add(each, result(1_000, 40_000)));
+        return new ObjectMapper().readTree(replication.toJson()).path("machine").path("device").asText();
     }
 
     private static String tables(final ReplicateConfig config, final List<Contestant> contestants) {
