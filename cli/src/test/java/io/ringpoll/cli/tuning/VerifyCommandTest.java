@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Runs the complete command. Where the figures are checked, a measurement is repeated: an interval of 95 % is wrong once in 20
  * measurements, but an instrument that favours one side is wrong each time.
  */
+@Tag("figures")
 @Timeout(300)
 class VerifyCommandTest {
     private static final int ATTEMPTS = 3;
