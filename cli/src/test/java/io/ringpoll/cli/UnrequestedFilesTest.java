@@ -35,7 +35,7 @@ class UnrequestedFilesTest {
     private static Map<String, Set<Integer>> calls() {
         final Map<String, Set<Integer>> calls = new LinkedHashMap<>();
         calls.put("run --operations 1000 --warm-up 0", Set.of(0));
-        calls.put("bench --glance --only post", Set.of(0));
+        calls.put("bench --glance --only counters", Set.of(0));
         calls.put("latency --rate 1000 --duration 0.1 --warm-up 0", Set.of(0));
         // 1 if no turn counts, as on a loaded machine.
         calls.put("throughput --rounds 1 --warm-up 0 --window 10 --lead-in 10 --regime close", Set.of(0, 1));

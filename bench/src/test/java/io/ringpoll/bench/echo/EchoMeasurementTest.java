@@ -65,6 +65,8 @@ class EchoMeasurementTest {
             }
         }
         assertEquals((6 * 5 + 14 * 3) * 2 * 3 * 4, EchoConfig.named("usual").plannedTurns());
+        // Two numbers of connections, five contestants, two modes.
+        assertEquals(2 * 5 * 2, EchoConfig.named("glance").plannedTurns());
     }
 
     @Test

@@ -46,7 +46,7 @@ class LatencyCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--rate 20000 --duration 1.2", "--over loopback --iterations 100"})
+    @ValueSource(strings = {"--rate 20000 --duration 1.2", "--over loopback --iterations 3"})
     void shouldMeasureABaselineOnceThatIsNamedTwice(final String measurement) throws IOException {
         final JsonNode runs = json(measurement + " --warm-up 0 --lead-in 20 --against c,ringpoll,c").path("latencies").path(0)
             .path("runs");
@@ -95,18 +95,20 @@ class LatencyCommandTest {
     @Test
     void shouldMeasureOverVerbs() throws IOException {
         for (final String operation : List.of("send", "write", "read")) {
+            // Many to a turn, then turns of one.
+            final int iterations = operation.equals("send") ? 100 : 3;
             final JsonNode root = json("--over loopback --api verbs --warm-up 0 --lead-in 20 --against c --size 256 "
-                + "--iterations 100 --operation " + operation);
+                + "--iterations " + iterations + " --operation " + operation);
             final JsonNode measurement = root.path("latencies").path(0);
             assertEquals("latency/loopback/verbs/" + operation + "-ping-pong/256-bytes", measurement.path("name").asText());
-            assertEquals(100, measurement.path("runs").path(0).path("count").asInt());
+            assertEquals(iterations, measurement.path("runs").path(0).path("count").asInt());
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--iterations 100", "--iterations 100 --run-to-completion",
-        "--mode rate --rate 1000 --duration 0.1", "--mode rate --rate 1000 --duration 0.1 --operation send"})
-    void shouldSplitTheTimeOfCompletionsOverVerbs(final String measurement) throws IOException {
+    @CsvSource({"--iterations 100, 100", "--iterations 3 --run-to-completion, 3",
+        "--mode rate --rate 1000 --duration 0.1, 100", "--mode rate --rate 1000 --duration 0.1 --operation send, 100"})
+    void shouldSplitTheTimeOfCompletionsOverVerbs(final String measurement, final int completions) throws IOException {
         final JsonNode root = json("--over loopback --api verbs --warm-up 0 --lead-in 20 --against none " + measurement);
         final JsonNode runs = root.path("latencies").path(0).path("runs");
         final String ours = measurement.contains("--run") ? "ringpoll-run-to-completion" : "ringpoll";
@@ -115,7 +117,7 @@ class LatencyCommandTest {
         assertFalse(runs.path(0).has("split"));
         for (final String part : List.of("deviceToPoll", "pollToHandler")) {
             final JsonNode times = runs.path(1).path("split").path(part);
-            assertEquals(100, times.path("count").asInt(), part);
+            assertEquals(completions, times.path("count").asInt(), part);
             assertTrue(times.path("p99.99").asLong() >= times.path("median").asLong(), part);
         }
         final JsonNode clock = root.path("deviceClock");
@@ -127,7 +129,7 @@ class LatencyCommandTest {
 
     @Test
     void shouldPrintTheSplitAndTheClock() {
-        assertEquals(0, run("--over loopback --api verbs --warm-up 0 --iterations 20 --against none --pin none --wait yield"),
+        assertEquals(0, run("--over loopback --api verbs --warm-up 0 --iterations 3 --against none --pin none --wait yield"),
             calls.err());
         final String out = calls.out();
         assertTrue(out.contains("time of a completion of ringpoll-timestamps, ns"), out);
@@ -137,7 +139,7 @@ class LatencyCommandTest {
 
     @Test
     void shouldNotSplitOverLibrpma() throws IOException {
-        final JsonNode root = json("--over loopback --warm-up 0 --lead-in 20 --against none --iterations 20");
+        final JsonNode root = json("--over loopback --warm-up 0 --lead-in 20 --against none --iterations 3");
         assertFalse(root.has("deviceClock"));
         assertEquals(1, root.path("latencies").path(0).path("runs").size());
     }

@@ -43,11 +43,11 @@ class RemoteMeasurementTest {
     @CsvSource({
         "latency, '--warm-up 0 --iterations 1 --lead-in 5 --size all', 'latency/loopback/to-server/.*/8388608-bytes, ns'",
         "latency, '--warm-up 0 --iterations 20 --operation write', 'ringpoll +20 '",
-        "latency, '--warm-up 0 --iterations 20 --operation read --run-to-completion', 'ringpoll-run-to-completion +20 '",
+        "latency, '--warm-up 0 --iterations 3 --operation read --run-to-completion', 'ringpoll-run-to-completion +3 '",
         "latency, '--warm-up 0 --iterations 50 --mode rate --rate 100', 'ringpoll '",
         "throughput, '--warm-up 0 --rounds 3 --window 200 --operation send --depth 64', '.*; median of 3 rounds'",
         "throughput, '--warm-up 0 --rounds 3 --window 200 --operation read --run-to-completion', '.*; median of 3 rounds'",
-        "latency, '--warm-up 0 --iterations 20 --operation write --api verbs', 'ringpoll +20 '",
+        "latency, '--warm-up 0 --iterations 3 --operation write --api verbs', 'ringpoll +3 '",
         "throughput, '--warm-up 0 --rounds 3 --window 200 --operation send --api verbs', '.*/verbs/.*; median of 3 rounds'"
     })
     void shouldMeasureToAServerInAnotherProcess(final String command, final String options, final String result)

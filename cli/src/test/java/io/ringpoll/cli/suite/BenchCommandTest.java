@@ -65,24 +65,17 @@ class BenchCommandTest {
     }
 
     @Test
-    void shouldMeasureTheEchoInAJvmOfItsOwn() throws IOException {
-        assertEquals(0, calls.execute("--glance", "--only", "echo", "--output", folder.toString()), calls.err());
-        final JsonNode echo = new ObjectMapper().readTree(folder.resolve("echo.json").toFile());
-        // Two numbers of connections, five contestants, two modes.
-        assertEquals(20, echo.path("windows").size());
-        assertTrue(calls.out().contains("\necho: 20 turns, "), calls.out());
-        final JsonNode root = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
-        assertEquals(20, root.path("turns").path("echo").path("taken").asInt(), root.toString());
-        assertTrue(Files.readString(folder.resolve("echo.log")).contains("by-hand"), calls.out());
-    }
-
-    @Test
-    void shouldMeasureTheEchoWithTheChosenConnections() throws IOException {
+    void shouldMeasureTheEchoWithTheChosenConnectionsInAJvmOfItsOwn() throws IOException {
         assertEquals(0, calls.execute("--glance", "--only", "echo", "--connections", "1", "--output", folder.toString()),
             calls.err());
         final JsonNode echo = new ObjectMapper().readTree(folder.resolve("echo.json").toFile());
+        // Five contestants, two modes.
         assertEquals(10, echo.path("windows").size());
         echo.path("windows").forEach(window -> assertEquals(1, window.path("connections").asInt()));
+        assertTrue(calls.out().contains("\necho: 10 turns, "), calls.out());
+        final JsonNode root = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
+        assertEquals(10, root.path("turns").path("echo").path("taken").asInt(), root.toString());
+        assertTrue(Files.readString(folder.resolve("echo.log")).contains("by-hand"), calls.out());
     }
 
     @Test
