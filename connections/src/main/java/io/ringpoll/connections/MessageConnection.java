@@ -90,7 +90,7 @@ public final class MessageConnection extends ReceivingSide {
             return false;
         }
         // The range of the source has been checked, and that of the claim is the layer's own.
-        UnsafeApi.copyMemory(source.byteArray(), source.addressOffset() + offset, null, bytes.addressOffset() + next, length);
+        UnsafeApi.copyMemory(source.byteArray(), source.addressOffset() + offset, null, address + next, length);
         postMessage(length);
         return true;
     }

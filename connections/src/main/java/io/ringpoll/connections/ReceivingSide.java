@@ -17,8 +17,10 @@ import org.agrona.concurrent.UnsafeBuffer;
  * or waiting, or retained, or passed to the listener, or pending: one call posts several receives, of which each costs half.
  */
 abstract class ReceivingSide extends SendingSide {
-    /** A view of the buffers. */
+    /** A view of the buffers, which the user gets and can make that of other memory. */
     final UnsafeBuffer bytes;
+    /** Address of the buffers, for accesses of this layer. */
+    final long address;
 
     private final MessageReceives receives;
     private final ConnectionListener listener;
@@ -40,6 +42,7 @@ abstract class ReceivingSide extends SendingSide {
         this.poller = poller;
         this.listener = listener;
         bytes = memory.newView();
+        address = bytes.addressOffset();
         receives = MessagePosts.receives(connection, RpmaObjects.of(memory.region()));
         postedReceives = layout.receives();
         retained = new RetainedMessages(layout.receives());

@@ -171,6 +171,21 @@ class BufferLifeTest {
         assertEquals(1, wrapping.getByte(0));
     }
 
+    @Test
+    void shouldCopyMessagesToItsOwnMemoryIfTheUserHasWrappedOtherMemoryByTheBuffer() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            final UnsafeBuffer message = new UnsafeBuffer(new byte[]{7, 8});
+            assertTrue(call(connection, () -> {
+                connection.buffer().wrap(new byte[1]);
+                return connection.trySend(message, 0, 2);
+            }));
+            server.await("retained");
+            assertEquals(7, server.buffer.getByte(server.offset));
+            assertEquals(8, server.buffer.getByte(server.offset + 1));
+        }
+    }
+
     private void end(final MessageConnection connection) throws Exception {
         connection.close();
         assertEquals("disconnected CLOSED", client.await("disconnected"));
