@@ -475,10 +475,11 @@ public final class MessageConnection extends ReceivingSide {
                 poller().onListenerException(failure);
             }
         }
-        ended = true;
         try {
             giveMemoryBack();
         } finally {
+            // Not before: if the polling thread has ended, another thread may then give memory back, too, and would twice.
+            ended = true;
             poller().onEnded();
         }
     }

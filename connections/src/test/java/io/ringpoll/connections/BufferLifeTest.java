@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.testing.TestDevice;
+import java.lang.reflect.Field;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -184,6 +186,40 @@ class BufferLifeTest {
             assertEquals(7, server.buffer.getByte(server.offset));
             assertEquals(8, server.buffer.getByte(server.offset + 1));
         }
+    }
+
+    @Test
+    void shouldGiveMemoryBackBeforeAnotherThreadMayReturnIt() throws Exception {
+        final CompletableFuture<Thread> ending = new CompletableFuture<>();
+        final Recorder last = new Recorder() {
+            @Override
+            public void onDisconnected(final MessageConnection connection, final DisconnectReason reason) {
+                ending.complete(Thread.currentThread());
+            }
+        };
+        try (SetPair pair = SetPair.of(builder -> { }, server, last)) {
+            final MessageConnection connection = pair.connect();
+            synchronized (poolOf(pair.client())) {
+                // The thread that closes the set ends the connection.
+                pair.client().pipelines().getFirst().close();
+                final Thread closer = ending.get(20, TimeUnit.SECONDS);
+                while (closer.getState() != Thread.State.BLOCKED) {
+                    Thread.onSpinWait();
+                }
+                assertThrows(IllegalStateException.class, () -> connection.tryClaim(1));
+            }
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertEquals(MessageConnection.NOT_CONNECTED, connection.tryClaim(1));
+        }
+    }
+
+    /** The monitor of a set's spare memory. */
+    private static Object poolOf(final ConnectionSet set) throws ReflectiveOperationException {
+        final Field memory = ConnectionSet.class.getDeclaredField("memory");
+        memory.setAccessible(true);
+        final Field spare = BufferPool.class.getDeclaredField("spare");
+        spare.setAccessible(true);
+        return spare.get(memory.get(set));
     }
 
     private void end(final MessageConnection connection) throws Exception {
