@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cq_ring.h: the two sides of a completion queue, for cq.c, cq_ex.c and cq_fault.c: push_lock held, at the end poll_lock. */
+/*
+ * cq_ring.h: the two sides of a completion queue, for cq.c, cq_ex.c, cq_fault.c and message_list.c: push_lock held, at the end
+ * poll_lock.
+ */
 #ifndef LOOPBACK_CQ_RING_H
 #define LOOPBACK_CQ_RING_H
 
@@ -38,6 +41,51 @@ static inline bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint3
     if (__builtin_expect(cq->ticks != NULL, 0))
         lb_cq_stamp(cq, position);
     return true;
+}
+
+/* Completions that become visible together, one at least. The queue has no fault plan. */
+struct lb_cq_run {
+    struct lb_cq *cq;
+    uint32_t next;  /* index of the next completion */
+    bool solicited; /* one of them */
+    bool is_lost;   /* the queue is dead: the run ends without a publication */
+};
+
+static inline void lb_cq_run_begin(struct lb_cq_run *run, struct lb_cq *cq)
+{
+    lb_lock_acquire(&cq->push_lock);
+    run->cq = cq;
+    run->next = atomic_load_explicit(&cq->producer, memory_order_relaxed);
+    run->solicited = false;
+    run->is_lost = atomic_load_explicit(&cq->dead, memory_order_relaxed);
+}
+
+/* The entry of the next completion, to be filled by the caller. NULL if the queue is dead or overran just now. */
+static inline struct lb_cqe *lb_cq_run_next(struct lb_cq_run *run, bool solicited)
+{
+    struct lb_cq *cq = run->cq;
+
+    if (__builtin_expect(run->is_lost, 0))
+        return NULL;
+    /* Acquire, as in lb_cq_write. */
+    if (__builtin_expect(run->next - atomic_load_explicit(&cq->consumer, memory_order_acquire) >= cq->capacity, 0)) {
+        lb_cq_die(cq, run->next);
+        run->is_lost = true;
+        return NULL;
+    }
+    if (__builtin_expect(cq->ticks != NULL, 0))
+        lb_cq_stamp(cq, run->next);
+    run->solicited |= solicited;
+    return &cq->ring[run->next++ & cq->mask];
+}
+
+static inline void lb_cq_run_end(struct lb_cq_run *run)
+{
+    if (!run->is_lost) {
+        atomic_store_explicit(&run->cq->producer, run->next, memory_order_release);
+        lb_cq_notify(run->cq, run->solicited);
+    }
+    lb_lock_release(&run->cq->push_lock);
 }
 
 /*

@@ -61,22 +61,13 @@ static inline enum lb_outcome scatter(struct lb_qp *qp, const struct lb_segments
     return LB_DONE;
 }
 
-/* The memory that a write or read in a list names, if the queue pair keeps its region. */
-static inline char *look_at_kept(const struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_t length, unsigned int access)
-{
-    if (qp->kept_remote == NULL || access & ~atomic_load_explicit(&qp->peer->remote_access, memory_order_relaxed))
-        return NULL;
-    return lb_region_look(qp->kept_remote, wr->wr.rdma.rkey ^ LB_REMOTE_BIT, qp->peer->base.qp_base.pd,
-        wr->wr.rdma.remote_addr, length, access);
-}
-
 /* The remote memory of a write or read, held; *region is NULL if the queue pair keeps it. */
 static inline char *hold_remote(struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_t length, unsigned int access,
     struct lb_region **region, struct lb_failure *failure, struct lb_aftermath *aftermath)
 {
     if (__builtin_expect(!qp->keeps, 1))
         return lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
-    char *host = look_at_kept(qp, wr, length, access);
+    char *host = lb_look_at_kept(qp, wr, length, access);
 
     *region = NULL;
     if (host != NULL)
@@ -105,7 +96,7 @@ static inline bool write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, st
     if (sge->length == 0 || sge->length > LB_SHORT_COPY)
         return false;
     const char *from = lb_region_look(qp->kept_local, sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, 0);
-    char *to = look_at_kept(qp, wr, sge->length, IBV_ACCESS_REMOTE_WRITE);
+    char *to = lb_look_at_kept(qp, wr, sge->length, IBV_ACCESS_REMOTE_WRITE);
 
     if (from == NULL || to == NULL)
         return false;

@@ -73,6 +73,17 @@ static inline uint64_t lb_cost_of(const struct ibv_send_wr *wr)
 enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 
+/* Messages that one section under the peer's rq_lock delivers, and their bytes: what others wait for it. */
+#define LB_RUN 32u
+#define LB_RUN_BYTES 16384u
+
+/*
+ * message_list.c; sq_lock held, nothing waits in the send ring, and the queue pair keeps regions. Delivers and completes the first
+ * messages of `count`, up to LB_RUN, that check_request has accepted and whose completions, from qp->executed on, have room. Returns
+ * how many; the next one then has to be executed as one of its own. Neither side has a fault plan or is a proxy.
+ */
+uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath);
+
 /*
  * peer.c. A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the error transition and its
  * event to the aftermath. Returns LB_FAILED.

@@ -138,6 +138,7 @@ struct lb_qp {
     bool keeps;                /* a list is posted: the regions of its requests stay held from one to the next */
     struct lb_region *kept_local;  /* held, or NULL */
     struct lb_region *kept_remote; /* held, or NULL */
+    struct lb_region *kept_receive; /* of the peer's receives; held, or NULL */
     struct lb_region *sent_from;   /* the region of the last short message to another process: see lb_region_find_local */
     enum lb_wait wait;
     enum lb_wait waited_for;   /* the reason for wait_until_ns, or LB_WAIT_NONE */
@@ -253,7 +254,7 @@ static inline struct lb_send *lb_send_slot(const struct lb_qp *qp, uint32_t numb
 }
 
 /* send.c. Posts all of a list, or nothing of it. Returns 0 or an errno value. */
-int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count);
+int lb_post_send_all(struct lb_qp *qp, struct ibv_send_wr *first, uint32_t count);
 
 /* qp_error.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
 void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);

@@ -13,24 +13,22 @@ void lb_segments_release(const struct lb_segments *segments)
 }
 
 /*
- * An element of a request in a list. The first one may take the place of the kept region: no other element of this request uses
- * that yet.
+ * An element of a request in a list, *kept is the region that its queue pair keeps. The first one may take that one's place: no
+ * other element of this request uses it yet.
  */
-static char *hold_in_list(struct lb_qp *qp, const struct ibv_sge *sge, unsigned int access, bool is_first,
-    struct lb_region **region, uint32_t *reason)
+static char *hold_in_list(struct lb_region **kept, const struct ibv_pd *pd, uint32_t lkey, uint64_t address, uint32_t length,
+    unsigned int access, bool is_first, struct lb_region **region, uint32_t *reason)
 {
-    const struct ibv_pd *pd = qp->base.qp_base.pd;
-    char *host = qp->kept_local == NULL ? NULL :
-        lb_region_look(qp->kept_local, sge->lkey, pd, sge->addr, sge->length, access);
+    char *host = *kept == NULL ? NULL : lb_region_look(*kept, lkey, pd, address, length, access);
 
     *region = NULL;
     if (host != NULL)
         return host;
-    host = lb_region_hold_local(sge->lkey, pd, sge->addr, sge->length, access, region, reason);
+    host = lb_region_hold_local(lkey, pd, address, length, access, region, reason);
     if (host != NULL && is_first) {
-        if (qp->kept_local != NULL)
-            lb_region_release(qp->kept_local);
-        qp->kept_local = *region;
+        if (*kept != NULL)
+            lb_region_release(*kept);
+        *kept = *region;
         *region = NULL;
     }
     return host;
@@ -54,7 +52,8 @@ bool lb_segments_hold(struct lb_segments *segments, struct lb_qp *qp, const stru
             segments->at[at].region = NULL;
         } else {
             segments->at[at].host = __builtin_expect(qp->keeps, 0) ?
-                hold_in_list(qp, sge, access, at == 0, &segments->at[at].region, &failure->vendor_err) :
+                hold_in_list(&qp->kept_local, qp->base.qp_base.pd, sge->lkey, sge->addr, sge->length, access, at == 0,
+                    &segments->at[at].region, &failure->vendor_err) :
                 lb_region_hold_local(sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, access,
                     &segments->at[at].region, &failure->vendor_err);
             if (segments->at[at].host == NULL) {
@@ -76,8 +75,9 @@ bool lb_segments_hold(struct lb_segments *segments, struct lb_qp *qp, const stru
     return true;
 }
 
-uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
-    uint64_t begin, uint64_t end)
+/* `kept` is NULL for a message that is not in a list. */
+static inline __attribute__((always_inline)) uint32_t hold_receive(struct lb_segments *segments, const struct ibv_pd *pd,
+    const struct lb_recv *recv, uint64_t begin, uint64_t end, struct lb_region **kept)
 {
     uint64_t skipped = begin;
     uint64_t left = end - begin;
@@ -95,8 +95,11 @@ uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv
         }
         const uint32_t rest = sge->length - (uint32_t)skipped;
         const uint32_t room = rest < left ? rest : (uint32_t)left;
-        segments->at[at].host = lb_region_hold_local(sge->lkey, pd, sge->addr + skipped, room, IBV_ACCESS_LOCAL_WRITE,
-            &segments->at[at].region, &reason);
+        segments->at[at].host = kept != NULL ?
+            hold_in_list(kept, pd, sge->lkey, sge->addr + skipped, room, IBV_ACCESS_LOCAL_WRITE, at == 0,
+                &segments->at[at].region, &reason) :
+            lb_region_hold_local(sge->lkey, pd, sge->addr + skipped, room, IBV_ACCESS_LOCAL_WRITE,
+                &segments->at[at].region, &reason);
         if (segments->at[at].host == NULL) {
             lb_segments_release(segments);
             return reason;
@@ -107,6 +110,18 @@ uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv
         skipped = 0;
     }
     return 0;
+}
+
+uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
+    uint64_t begin, uint64_t end)
+{
+    return hold_receive(segments, pd, recv, begin, end, NULL);
+}
+
+uint32_t lb_segments_hold_receive_in_list(struct lb_segments *segments, struct lb_qp *qp, const struct ibv_pd *pd,
+    const struct lb_recv *recv, uint64_t length)
+{
+    return hold_receive(segments, pd, recv, 0, length, &qp->kept_receive);
 }
 
 void lb_segments_copy(const struct lb_segments *to, const struct lb_segments *from)

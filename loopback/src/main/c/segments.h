@@ -29,8 +29,9 @@ void lb_segments_release(const struct lb_segments *segments);
 
 /*
  * sq_lock held. A list of work requests, as a rule, names the same regions again and again. Between begin and end the queue pair
- * keeps the last one of each side, so that only the first request has the two locked instructions of a hold. A key that is
- * returned meanwhile is invalid for the next request, as ever; ibv_dereg_mr waits for the end.
+ * keeps the last local one, the last remote one and the last one of a receive, so that only the first request has the two locked
+ * instructions of each hold. A key that is returned meanwhile is invalid for the next request, as ever; ibv_dereg_mr waits for the
+ * end.
  */
 static inline void lb_keep_begin(struct lb_qp *qp)
 {
@@ -43,17 +44,32 @@ static inline void lb_keep_end(struct lb_qp *qp)
         lb_region_release(qp->kept_local);
     if (qp->kept_remote != NULL)
         lb_region_release(qp->kept_remote);
+    if (qp->kept_receive != NULL)
+        lb_region_release(qp->kept_receive);
     qp->kept_local = NULL;
     qp->kept_remote = NULL;
+    qp->kept_receive = NULL;
     qp->keeps = false;
 }
 
+/* The memory that a request in a list names, if the queue pair keeps its region. */
+static inline char *lb_look_at_kept(const struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_t length, unsigned int access)
+{
+    if (qp->kept_remote == NULL || access & ~atomic_load_explicit(&qp->peer->remote_access, memory_order_relaxed))
+        return NULL;
+    return lb_region_look(qp->kept_remote, wr->wr.rdma.rkey ^ LB_REMOTE_BIT, qp->peer->base.qp_base.pd,
+        wr->wr.rdma.remote_addr, length, access);
+}
+
 /*
- * The same for the elements of a receive that a message fills from byte `begin` up to byte `end`. Returns 0, or why one is not
+ * Holds the elements of a receive that a message fills from byte `begin` up to byte `end`. Returns 0, or why one is not
  * usable.
  */
 uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
     uint64_t begin, uint64_t end);
+/* The same for a whole message of a list of `qp`, which keeps the region of the first element. */
+uint32_t lb_segments_hold_receive_in_list(struct lb_segments *segments, struct lb_qp *qp, const struct ibv_pd *pd,
+    const struct lb_recv *recv, uint64_t length);
 
 /* One piece of the peer's memory. */
 static inline void lb_segments_of(struct lb_segments *segments, char *host, uint64_t length, struct lb_region *region)

@@ -185,6 +185,44 @@ static inline __attribute__((always_inline)) int post_any(struct lb_qp *qp, cons
         post_one(qp, wr, lb_execute, posting, aftermath);
 }
 
+static inline bool is_message(const struct ibv_send_wr *wr)
+{
+    return wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/* How many requests from this one on are short messages that check_request accepts, for one run. */
+static uint32_t length_of_run(const struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t limit)
+{
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+
+    for (; wr != NULL && count < limit && is_message(wr) && check_request(qp, wr) == 0; wr = wr->next, count++) {
+        bytes += lb_length_of(wr);
+        if (bytes > LB_RUN_BYTES)
+            break;
+    }
+    return count;
+}
+
+/* In a list: executes the messages from this one on that one section can deliver. Returns the request behind them. */
+static struct ibv_send_wr *post_run(struct lb_qp *qp, struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+{
+    const struct lb_qp *peer = qp->peer;
+
+    if (qp->sq_error || qp->wait != LB_WAIT_NONE || qp->faults != NULL || peer == NULL || peer->proxy != NULL ||
+            peer->faults != NULL || qp->send_cq->faults != NULL || peer->recv_cq->faults != NULL)
+        return wr;
+    const uint32_t room = has_room(qp, LB_RUN) ? LB_RUN : qp->sq_capacity - (qp->posted - qp->retired_seen);
+    const uint32_t count = length_of_run(qp, wr, room);
+    const uint32_t done = count > 1 ? lb_send_run(qp, wr, count, aftermath) : 0;
+
+    qp->posted += done;
+    qp->executed += done;
+    for (uint32_t i = 0; i < done; i++)
+        wr = wr->next;
+    return wr;
+}
+
 static int check_state(const struct lb_qp *qp)
 {
     return qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_ERR ? 0 : EINVAL;
@@ -219,11 +257,17 @@ static __attribute__((noinline)) int post_list(struct lb_qp *qp, struct ibv_send
     const bool is_list = wr != NULL && wr->next != NULL;
     if (is_list)
         lb_keep_begin(qp);
-    for (; wr != NULL && !error; wr = wr->next) {
+    while (wr != NULL && !error) {
+        if (is_list && is_message(wr)) {
+            wr = post_run(qp, wr, &aftermath);
+            if (wr == NULL)
+                break;
+        }
         error = __builtin_expect(qp->faults != NULL, 0) && lb_qp_faults_refuse(qp) ? ENOMEM :
             post_any(qp, wr, &posting, &aftermath);
         if (error)
             break;
+        wr = wr->next;
     }
     if (error)
         *bad_wr = wr;
@@ -246,7 +290,7 @@ int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_
     return 0;
 }
 
-int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count)
+int lb_post_send_all(struct lb_qp *qp, struct ibv_send_wr *first, uint32_t count)
 {
     struct lb_aftermath aftermath = {0};
     struct posting posting = {0};
@@ -260,8 +304,12 @@ int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t
     for (uint32_t i = 0; i < count && !error && qp->faults != NULL; i++)
         error = lb_qp_faults_refuse(qp) ? ENOMEM : 0;
     lb_keep_begin(qp);
-    for (const struct ibv_send_wr *wr = first; wr != NULL && !error; wr = wr->next)
-        error = post_any(qp, wr, &posting, &aftermath);
+    for (struct ibv_send_wr *wr = first; wr != NULL && !error; wr = wr != NULL ? wr->next : NULL) {
+        if (count > 1 && is_message(wr))
+            wr = post_run(qp, wr, &aftermath);
+        if (wr != NULL)
+            error = post_any(qp, wr, &posting, &aftermath);
+    }
     lb_keep_end(qp);
     end_posting(qp, &posting, &aftermath);
     return error;

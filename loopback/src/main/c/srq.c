@@ -156,7 +156,7 @@ bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender)
             lb_async_raise(srq->base.context, IBV_EVENT_SRQ_LIMIT_REACHED, srq,
                 &srq->async_events_fetched);
         }
-    } else if (!sender->in_waiters) {
+    } else if (sender != NULL && !sender->in_waiters) {
         lb_qp_get(sender);
         sender->in_waiters = true;
         sender->next_waiter = NULL;

@@ -60,7 +60,7 @@ static inline struct lb_srq *lb_srq_of(struct ibv_srq *srq)
 
 /*
  * Takes the oldest receive into *recv (room for the ring's max_sge elements), or, if there is
- * none, queues the sender (with a reference of its own) to be woken by the next one posted.
+ * none, queues the sender (with a reference of its own) to be woken by the next one posted; NULL: no sender is queued.
  */
 bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender);
 

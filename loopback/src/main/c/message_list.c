@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message_list.c: a run of short messages in a list. The peer's receive queue is locked once for all of them, and the completions
+ * of each side become visible together, the sender's first.
+ *
+ * Only messages that succeed are delivered here. The first one that does not ends the run with nothing done for it: it is executed
+ * as one of its own (message.c), where it waits, fails or is refused.
+ */
+#include "cq_ring.h"
+#include "segments.h"
+
+/* What the completion of a delivered message needs: its receive may be overwritten by the next one. */
+struct delivered {
+    uint64_t recv_wr_id;
+    uint32_t length;
+};
+
+static bool is_signaled(const struct lb_qp *qp, const struct ibv_send_wr *wr)
+{
+    return wr->send_flags & IBV_SEND_SIGNALED || qp->signal_all;
+}
+
+/* Peer's rq_lock held. The oldest receive, or NULL: there is none, and we do not wait. */
+static inline const struct lb_recv *look_for_receive(struct lb_qp *peer)
+{
+    if (__builtin_expect(peer->srq == NULL, 1))
+        return lb_recv_ring_count(&peer->recv_ring) > 0 ? lb_recv_ring_first(&peer->recv_ring) : NULL;
+    if (!peer->recv_taken && !lb_srq_take(peer->srq, peer->taken, NULL))
+        return NULL;
+    peer->recv_taken = true;
+    return peer->taken;
+}
+
+/* The memory of a write with immediate, whose region is kept from here on. NULL for any reason. */
+static char *keep_target(struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_t length)
+{
+    struct lb_region *region;
+    uint32_t reason;
+    char *host = lb_look_at_kept(qp, wr, length, IBV_ACCESS_REMOTE_WRITE);
+
+    if (host != NULL || IBV_ACCESS_REMOTE_WRITE & ~atomic_load_explicit(&qp->peer->remote_access, memory_order_relaxed))
+        return host;
+    host = lb_region_hold_remote(wr->wr.rdma.rkey, qp->peer->base.qp_base.pd, wr->wr.rdma.remote_addr, length,
+        IBV_ACCESS_REMOTE_WRITE, &region, &reason);
+    if (host != NULL) {
+        if (qp->kept_remote != NULL)
+            lb_region_release(qp->kept_remote);
+        qp->kept_remote = region;
+    }
+    return host;
+}
+
+/* Peer's rq_lock held. Copies any message to its receive, or to its target. Returns false with nothing done if it cannot. */
+static __attribute__((noinline)) bool copy_any(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct lb_recv *recv,
+    const struct ibv_pd *pd, uint32_t *length)
+{
+    struct lb_failure failure;
+    struct lb_segments from;
+    struct lb_segments to = {0};
+    uint64_t room = 0;
+    bool fits = true;
+
+    if (!lb_segments_hold(&from, qp, wr, 0, &failure))
+        return false;
+    *length = (uint32_t)from.total;
+    if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+        if (from.total > 0) {
+            char *host = keep_target(qp, wr, from.total);
+
+            fits = host != NULL;
+            lb_segments_of(&to, host, from.total, NULL);
+        }
+    } else {
+        for (uint32_t i = 0; i < recv->num_sge; i++)
+            room += recv->sge[i].length;
+        fits = from.total <= room && lb_segments_hold_receive_in_list(&to, qp, pd, recv, from.total) == 0;
+        if (!fits)
+            to.count = 0;
+    }
+    if (fits)
+        lb_segments_copy(&to, &from);
+    lb_segments_release(&from);
+    lb_segments_release(&to);
+    return fits;
+}
+
+/* The same; the usual message is one element of a kept region, or inline, and goes to the first element of its receive. */
+static inline bool copy(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct lb_recv *recv, const struct ibv_pd *pd,
+    uint32_t *length)
+{
+    const struct ibv_sge *sge = &wr->sg_list[0];
+    const bool is_inline = wr->send_flags & IBV_SEND_INLINE;
+
+    if (wr->num_sge != 1 || recv->num_sge == 0 || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM || qp->kept_receive == NULL ||
+            (qp->kept_local == NULL && !is_inline) || sge->length == 0 || sge->length > recv->sge[0].length)
+        return copy_any(qp, wr, recv, pd, length);
+    const char *from = is_inline ? (const char *)(uintptr_t)sge->addr :
+        lb_region_look(qp->kept_local, sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, 0);
+    char *to = lb_region_look(qp->kept_receive, recv->sge[0].lkey, pd, recv->sge[0].addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
+
+    if (from == NULL || to == NULL)
+        return copy_any(qp, wr, recv, pd, length);
+    lb_copy_bytes(to, from, sge->length);
+    *length = sge->length;
+    return true;
+}
+
+static void complete_send(struct lb_qp *qp, struct lb_cq_run *run, const struct ibv_send_wr *wr, uint32_t number,
+    uint32_t length, struct lb_aftermath *aftermath)
+{
+    struct lb_cqe *cqe = lb_cq_run_next(run, false);
+
+    if (__builtin_expect(cqe == NULL, 0)) {
+        if (aftermath->overrun == NULL) {
+            lb_qp_get(qp);
+            aftermath->overrun = qp;
+        }
+        return;
+    }
+    *cqe = (struct lb_cqe){
+        .wc = {
+            .wr_id = wr->wr_id,
+            .status = IBV_WC_SUCCESS,
+            .opcode = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RDMA_WRITE : IBV_WC_SEND,
+            .byte_len = length,
+            .qp_num = lb_qp_num(qp),
+        },
+        .qp = qp,
+        .retired = number + 1,
+    };
+}
+
+static void complete_receive(struct lb_qp *qp, struct lb_cq_run *run, const struct ibv_send_wr *wr,
+    const struct delivered *delivered, struct lb_aftermath *aftermath)
+{
+    const bool immediate = wr->opcode != IBV_WR_SEND;
+    struct lb_qp *peer = qp->peer;
+    struct lb_cqe *cqe = lb_cq_run_next(run, wr->send_flags & IBV_SEND_SOLICITED);
+
+    if (__builtin_expect(cqe == NULL, 0)) {
+        if (aftermath->fail == NULL) {
+            lb_qp_get(peer);
+            aftermath->fail = peer;
+            aftermath->event = IBV_EVENT_QP_FATAL;
+        }
+        return;
+    }
+    *cqe = (struct lb_cqe){
+        .wc = {
+            .wr_id = delivered->recv_wr_id,
+            .status = IBV_WC_SUCCESS,
+            .opcode = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+            .byte_len = delivered->length,
+            .imm_data = immediate ? wr->imm_data : 0,
+            .qp_num = lb_qp_num(peer),
+            .src_qp = lb_qp_num(qp),
+            .wc_flags = immediate ? IBV_WC_WITH_IMM : 0,
+        },
+    };
+}
+
+/* Peer's rq_lock held. Completes both sides of the delivered messages. */
+static void complete(struct lb_qp *qp, const struct ibv_send_wr *first, const struct delivered *delivered, uint32_t count,
+    bool any_signaled, struct lb_aftermath *aftermath)
+{
+    struct lb_cq *recv_cq = qp->peer->recv_cq;
+    const bool in_one = qp->send_cq == recv_cq;
+    const struct ibv_send_wr *wr = first;
+    struct lb_cq_run run;
+
+    if (any_signaled && !in_one) {
+        lb_cq_run_begin(&run, qp->send_cq);
+        for (uint32_t i = 0; i < count; i++, wr = wr->next) {
+            if (is_signaled(qp, wr))
+                complete_send(qp, &run, wr, qp->executed + i, delivered[i].length, aftermath);
+        }
+        lb_cq_run_end(&run);
+        wr = first;
+    }
+    lb_cq_run_begin(&run, recv_cq);
+    for (uint32_t i = 0; i < count; i++, wr = wr->next) {
+        if (in_one && is_signaled(qp, wr))
+            complete_send(qp, &run, wr, qp->executed + i, delivered[i].length, aftermath);
+        complete_receive(qp, &run, wr, &delivered[i], aftermath);
+    }
+    lb_cq_run_end(&run);
+}
+
+uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath)
+{
+    struct lb_qp *peer = qp->peer;
+    const struct ibv_send_wr *wr = first;
+    struct delivered delivered[LB_RUN];
+    bool any_signaled = false;
+    uint32_t done = 0;
+
+    lb_lock_acquire(&peer->rq_lock);
+    if (peer->rq_error || !lb_qp_responds_to(peer, qp))
+        count = 0;
+    /* A receive belongs to the protection domain of the queue that it was posted to. */
+    const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
+    for (; done < count; done++, wr = wr->next) {
+        const struct lb_recv *recv = look_for_receive(peer);
+
+        if (recv == NULL || !copy(qp, wr, recv, pd, &delivered[done].length))
+            break;
+        delivered[done].recv_wr_id = recv->wr_id;
+        if (peer->srq == NULL)
+            peer->recv_ring.consumed++;
+        peer->recv_taken = false;
+        any_signaled |= is_signaled(qp, wr);
+    }
+    if (done > 0)
+        complete(qp, first, delivered, done, any_signaled, aftermath);
+    lb_lock_release(&peer->rq_lock);
+    return done;
+}
