@@ -50,59 +50,84 @@ static char *keep_target(struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_
     return host;
 }
 
-/* Peer's rq_lock held. Copies any message to its receive, or to its target. Returns false with nothing done if it cannot. */
-static __attribute__((noinline)) bool copy_any(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct lb_recv *recv,
+/* Peer's rq_lock held. Fills any receive. Returns false with nothing done if the message does not fit, or its memory is not usable. */
+static __attribute__((noinline)) bool fill(struct lb_qp *qp, const struct lb_segments *from, const struct lb_recv *recv,
+    const struct ibv_pd *pd)
+{
+    struct lb_segments to;
+    uint64_t room = 0;
+
+    for (uint32_t i = 0; i < recv->num_sge; i++)
+        room += recv->sge[i].length;
+    if (from->total > room || lb_segments_hold_receive_in_list(&to, qp, pd, recv, from->total) != 0)
+        return false;
+    lb_segments_copy(&to, from);
+    lb_segments_release(&to);
+    return true;
+}
+
+/*
+ * Peer's rq_lock held. Copies any message. Returns its receive, or NULL with nothing done if it cannot. As message.c does, it takes
+ * a receive only for a message that the sender's own checks and those of the target permit.
+ */
+static __attribute__((noinline)) const struct lb_recv *copy_any(struct lb_qp *qp, const struct ibv_send_wr *wr,
     const struct ibv_pd *pd, uint32_t *length)
 {
+    const struct lb_recv *recv = NULL;
     struct lb_failure failure;
     struct lb_segments from;
-    struct lb_segments to = {0};
-    uint64_t room = 0;
-    bool fits = true;
+    struct lb_segments target = {0};
 
     if (!lb_segments_hold(&from, qp, wr, 0, &failure))
-        return false;
+        return NULL;
     *length = (uint32_t)from.total;
-    if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
-        if (from.total > 0) {
-            char *host = keep_target(qp, wr, from.total);
-
-            fits = host != NULL;
-            lb_segments_of(&to, host, from.total, NULL);
-        }
+    if (wr->opcode != IBV_WR_RDMA_WRITE_WITH_IMM) {
+        recv = look_for_receive(qp->peer);
+        if (recv != NULL && !fill(qp, &from, recv, pd))
+            recv = NULL;
     } else {
-        for (uint32_t i = 0; i < recv->num_sge; i++)
-            room += recv->sge[i].length;
-        fits = from.total <= room && lb_segments_hold_receive_in_list(&to, qp, pd, recv, from.total) == 0;
-        if (!fits)
-            to.count = 0;
+        char *host = from.total > 0 ? keep_target(qp, wr, from.total) : NULL;
+
+        if (host != NULL || from.total == 0)
+            recv = look_for_receive(qp->peer);
+        if (host != NULL && recv != NULL) {
+            lb_segments_of(&target, host, from.total, NULL);
+            lb_segments_copy(&target, &from);
+        }
     }
-    if (fits)
-        lb_segments_copy(&to, &from);
     lb_segments_release(&from);
-    lb_segments_release(&to);
-    return fits;
+    return recv;
 }
 
 /* The same; the usual message is one element of a kept region, or inline, and goes to the first element of its receive. */
-static inline bool copy(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct lb_recv *recv, const struct ibv_pd *pd,
-    uint32_t *length)
+static inline const struct lb_recv *copy(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct ibv_pd *pd, uint32_t *length)
 {
     const struct ibv_sge *sge = &wr->sg_list[0];
-    const bool is_inline = wr->send_flags & IBV_SEND_INLINE;
+    char *from = NULL;
+    char *to = NULL;
 
-    if (wr->num_sge != 1 || recv->num_sge == 0 || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM || qp->kept_receive == NULL ||
-            (qp->kept_local == NULL && !is_inline) || sge->length == 0 || sge->length > recv->sge[0].length)
-        return copy_any(qp, wr, recv, pd, length);
-    const char *from = is_inline ? (const char *)(uintptr_t)sge->addr :
-        lb_region_look(qp->kept_local, sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, 0);
-    char *to = lb_region_look(qp->kept_receive, recv->sge[0].lkey, pd, recv->sge[0].addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
-
-    if (from == NULL || to == NULL)
-        return copy_any(qp, wr, recv, pd, length);
-    lb_copy_bytes(to, from, sge->length);
+    if (wr->num_sge != 1 || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM || sge->length == 0)
+        return copy_any(qp, wr, pd, length);
+    if (wr->send_flags & IBV_SEND_INLINE)
+        from = (char *)(uintptr_t)sge->addr;
+    else if (qp->kept_local != NULL)
+        from = lb_region_look(qp->kept_local, sge->lkey, qp->base.qp_base.pd, sge->addr, sge->length, 0);
+    if (from == NULL)
+        return copy_any(qp, wr, pd, length);
+    const struct lb_recv *recv = look_for_receive(qp->peer);
+    if (recv == NULL)
+        return NULL;
     *length = sge->length;
-    return true;
+    if (qp->kept_receive != NULL && recv->num_sge > 0 && sge->length <= recv->sge[0].length)
+        to = lb_region_look(qp->kept_receive, recv->sge[0].lkey, pd, recv->sge[0].addr, sge->length, IBV_ACCESS_LOCAL_WRITE);
+    if (__builtin_expect(to == NULL, 0)) {
+        struct lb_segments segments;
+
+        lb_segments_of(&segments, from, sge->length, NULL);
+        return fill(qp, &segments, recv, pd) ? recv : NULL;
+    }
+    lb_copy_bytes(to, from, sge->length);
+    return recv;
 }
 
 static void complete_send(struct lb_qp *qp, struct lb_cq_run *run, const struct ibv_send_wr *wr, uint32_t number,
@@ -200,9 +225,9 @@ uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t
     /* A receive belongs to the protection domain of the queue that it was posted to. */
     const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
     for (; done < count; done++, wr = wr->next) {
-        const struct lb_recv *recv = look_for_receive(peer);
+        const struct lb_recv *recv = copy(qp, wr, pd, &delivered[done].length);
 
-        if (recv == NULL || !copy(qp, wr, recv, pd, &delivered[done].length))
+        if (recv == NULL)
             break;
         delivered[done].recv_wr_id = recv->wr_id;
         if (peer->srq == NULL)

@@ -130,6 +130,7 @@ int main(int argc, char **argv)
     count += run_list(completion_tests, filter);
     count += run_list(cq_ex_tests, filter);
     count += run_list(post_list_tests, filter);
+    count += run_list(message_list_tests, filter);
     count += run_list(verbs_tests, filter);
     count += run_list(hostile_tests, filter);
     count += run_list(destroy_tests, filter);
