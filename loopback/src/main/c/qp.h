@@ -138,7 +138,6 @@ struct lb_qp {
     bool keeps;                /* a list is posted: the regions of its requests stay held from one to the next */
     struct lb_region *kept_local;  /* held, or NULL */
     struct lb_region *kept_remote; /* held, or NULL */
-    struct lb_region *kept_receive; /* of the peer's receives; held, or NULL */
     struct lb_region *sent_from;   /* the region of the last short message to another process: see lb_region_find_local */
     enum lb_wait wait;
     enum lb_wait waited_for;   /* the reason for wait_until_ns, or LB_WAIT_NONE */
@@ -148,6 +147,7 @@ struct lb_qp {
     struct lb_timer timer;
     bool turn_armed;           /* and holds a reference */
     struct lb_timer turn;      /* used by the device thread to execute the ring */
+    struct lb_region *kept_receive; /* as kept_local, of the peer's receives */
 
     alignas(64) _Atomic uint32_t retired; /* slots before this one are free; written by pollers */
 

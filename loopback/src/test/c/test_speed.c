@@ -203,8 +203,8 @@ static uint64_t reads_of_the_clock_ns(void)
     return sum;
 }
 
-/* The best of the rounds, of lists and of single posts in turns. */
-static void compare_posts(struct lists *lists, const char *what)
+/* The best of the rounds, of lists and of single posts in turns. Returns the ratio of the sends. */
+static double compare_posts(struct lists *lists, const char *what)
 {
     uint64_t best[2] = {UINT64_MAX, UINT64_MAX};
     uint64_t best_receives[2] = {UINT64_MAX, UINT64_MAX};
@@ -231,6 +231,7 @@ static void compare_posts(struct lists *lists, const char *what)
     if (lists->opcode == IBV_WR_SEND)
         printf("        %-34s %6.1f ns each, singly %6.1f, ratio %.2f\n", "  receives for them", (double)best_receives[1] /
             LISTS / LIST, (double)best_receives[0] / LISTS / LIST, (double)best_receives[1] / (double)best_receives[0]);
+    return (double)best[1] / (double)best[0];
 }
 
 static void should_post_lists_fast(void)
@@ -245,10 +246,16 @@ static void should_post_lists_fast(void)
         lists.cq[side] = pair.cq[side];
     }
     make_lists(&lists, IBV_WR_RDMA_WRITE, pair.buffer, pair.mr);
-    compare_posts(&lists, "a list of 16 writes");
+    (void)compare_posts(&lists, "a list of 16 writes");
     make_lists(&lists, IBV_WR_SEND, pair.buffer, pair.mr);
-    compare_posts(&lists, "a list of 16 sends");
+    const double sends = compare_posts(&lists, "a list of 16 sends");
     verbs_pair_close(&pair);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)sends;
+#else
+    /* To reach: 0.5. A list whose messages are delivered one by one is above 0.8. */
+    CHECK(sends < 0.7);
+#endif
 }
 
 const struct test speed_tests[] = {
