@@ -80,7 +80,8 @@ enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, 
 /*
  * message_list.c; sq_lock held, nothing waits in the send ring, and the queue pair keeps regions. Delivers and completes the first
  * messages of `count`, up to LB_RUN, that check_request has accepted and whose completions, from qp->executed on, have room. Returns
- * how many; the next one then has to be executed as one of its own. Neither side has a fault plan or is a proxy.
+ * how many; the next one then has to be executed as one of its own. Neither queue pair has a fault plan or is a proxy, nor has
+ * the queue of the sender a plan.
  */
 uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath);
 

@@ -211,19 +211,17 @@ static void complete(struct lb_qp *qp, const struct ibv_send_wr *first, const st
     lb_cq_run_end(&run);
 }
 
-uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath)
+/* Peer's rq_lock held. Returns how many messages were delivered. */
+static uint32_t deliver(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath)
 {
     struct lb_qp *peer = qp->peer;
+    /* A receive belongs to the protection domain of the queue that it was posted to. */
+    const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
     const struct ibv_send_wr *wr = first;
     struct delivered delivered[LB_RUN];
     bool any_signaled = false;
     uint32_t done = 0;
 
-    lb_lock_acquire(&peer->rq_lock);
-    if (peer->rq_error || !lb_qp_responds_to(peer, qp))
-        count = 0;
-    /* A receive belongs to the protection domain of the queue that it was posted to. */
-    const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
     for (; done < count; done++, wr = wr->next) {
         const struct lb_recv *recv = copy(qp, wr, pd, &delivered[done].length);
 
@@ -237,6 +235,18 @@ uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t
     }
     if (done > 0)
         complete(qp, first, delivered, done, any_signaled, aftermath);
+    return done;
+}
+
+uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath)
+{
+    struct lb_qp *peer = qp->peer;
+    uint32_t done = 0;
+
+    lb_lock_acquire(&peer->rq_lock);
+    /* In this order: the queues of one that does not respond may be gone. */
+    if (!peer->rq_error && lb_qp_responds_to(peer, qp) && peer->recv_cq->faults == NULL)
+        done = deliver(qp, first, count, aftermath);
     lb_lock_release(&peer->rq_lock);
     return done;
 }

@@ -210,7 +210,7 @@ static struct ibv_send_wr *post_run(struct lb_qp *qp, struct ibv_send_wr *wr, st
     const struct lb_qp *peer = qp->peer;
 
     if (qp->sq_error || qp->wait != LB_WAIT_NONE || qp->faults != NULL || peer == NULL || peer->proxy != NULL ||
-            peer->faults != NULL || qp->send_cq->faults != NULL || peer->recv_cq->faults != NULL)
+            peer->faults != NULL || qp->send_cq->faults != NULL)
         return wr;
     const uint32_t room = has_room(qp, LB_RUN) ? LB_RUN : qp->sq_capacity - (qp->posted - qp->retired_seen);
     const uint32_t count = length_of_run(qp, wr, room);
