@@ -12,8 +12,11 @@ import io.ringpoll.internal.transport.TransportCounters.Count;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /**
  * Keeps the connections of a node: accepts requests of peers, and ends connections that fail. Other threads submit commands.
@@ -29,6 +32,8 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     private final Node node;
     /** The reason for which connections are no longer accepted; null until the node closes. */
     private volatile IOException closing;
+    /** Each closes a queue pair that is not of a kept connection, and returns false to be called again. Of the thread. */
+    private final List<BooleanSupplier> unclosed = new ArrayList<>();
 
     ConnectionKeeper(final Node node) {
         super(node.config().name() + "-connections");
@@ -48,6 +53,11 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
                 finish(kept);
             }
         });
+    }
+
+    /** Closes a queue pair that is still used, at a later tick. The close returns whether it is the last one. */
+    void closeLater(final BooleanSupplier close) {
+        execute(() -> unclosed.add(close));
     }
 
     /** Ends all connections and the thread, regardless of interrupts; returns false if they have not ended in time. */
@@ -108,12 +118,17 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     /** A closed node creates no more connections; those it has created are passed to this thread. */
     @Override
     protected boolean isComplete() {
-        return closing != null && node.hasNoLinks();
+        return closing != null && node.hasNoLinks() && unclosed.isEmpty();
     }
 
     @Override
     protected boolean isTimed() {
-        return !isEmpty();
+        return !isEmpty() || !unclosed.isEmpty();
+    }
+
+    @Override
+    protected void onRound() {
+        unclosed.removeIf(BooleanSupplier::getAsBoolean);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcResource;
 import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.os.WaitInterruptedException;
@@ -18,7 +19,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import org.agrona.CloseHelper;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
@@ -213,11 +213,31 @@ public final class Node implements AutoCloseable {
                 links.add(link);
                 return link;
             } catch (final RuntimeException | Error failure) {
-                CloseHelper.quietClose(connection);
-                memory.giveBack(buffers);
+                abandon(connection == null ? request : connection, buffers);
                 throw failure;
             }
         }
+    }
+
+    /** Closes the queue pair of a connection that could not be created, or lets the keeper do it when it is not used any more. */
+    private void abandon(final RcResource queuePair, final MessageBuffers buffers) {
+        if (!hasClosed(queuePair, buffers)) {
+            keeper.closeLater(() -> hasClosed(queuePair, buffers));
+        }
+    }
+
+    /** Closes a queue pair, then gives its memory back; returns false if it is still used, and the device may write to it. */
+    private boolean hasClosed(final RcResource queuePair, final MessageBuffers buffers) {
+        try {
+            queuePair.close();
+        } catch (final IllegalStateException used) {
+            return false;
+        } catch (final RdmaException lost) {
+            // It is released nevertheless.
+            LOG.warn("{}: the end of a connection that could not be created: {}", config.name(), lost.toString());
+        }
+        memory.giveBack(buffers);
+        return true;
     }
 
     private PeerCounters countersOf(final String requested, final Hello hello) {

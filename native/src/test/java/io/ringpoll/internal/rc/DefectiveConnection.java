@@ -14,6 +14,8 @@ public final class DefectiveConnection extends RcConnection {
     private final AtomicInteger closesRefused = new AtomicInteger();
     private final AtomicReference<RdmaException> unread = new AtomicReference<>();
     private final AtomicReference<RdmaException> lost = new AtomicReference<>();
+    private final AtomicReference<RuntimeException> queueless = new AtomicReference<>();
+    private volatile boolean closed;
 
     /** Passes all calls on until it is told otherwise. */
     public DefectiveConnection(final RcConnection connection) {
@@ -45,8 +47,22 @@ public final class DefectiveConnection extends RcConnection {
         return connection.queuePairNumber();
     }
 
+    /** From now on, its queue is not returned. */
+    public void failQueue(final RuntimeException failure) {
+        queueless.set(failure);
+    }
+
+    /** Whether a close has succeeded. */
+    public boolean isClosed() {
+        return closed;
+    }
+
     @Override
     public CompletionQueue completionQueue() {
+        final RuntimeException failed = queueless.get();
+        if (failed != null) {
+            throw failed;
+        }
         return connection.completionQueue();
     }
 
@@ -137,6 +153,7 @@ public final class DefectiveConnection extends RcConnection {
             throw new IllegalStateException("a post has not returned");
         }
         connection.close();
+        closed = true;
         final RdmaException failed = lost.getAndSet(null);
         if (failed != null) {
             throw failed;
