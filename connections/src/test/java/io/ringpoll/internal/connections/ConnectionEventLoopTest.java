@@ -129,13 +129,24 @@ class ConnectionEventLoopTest {
         establish(request(listen()));
         final int refusals = 3;
         loop.accepted.refuseCloses(refusals);
-        final long startNs = System.nanoTime();
         loop.releaseAll();
         assertEquals("java.lang.IllegalStateException: a post has not returned", next());
         // The buffers go back to their pool with this event; the retries report nothing.
         assertEquals("released", next());
-        assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(20 * refusals), "too early");
+        assertEquals(refusals + 1, loop.accepted.closes());
+        assertEquals(1, loop.accepted.disconnects());
         assertEquals(0, loop.kept());
+    }
+
+    @Test
+    void shouldReleaseAConnectionOnce() throws Exception {
+        loop.start();
+        establish(request(listen()));
+        loop.releaseAllTwice();
+        assertEquals("released", next());
+        assertEquals(0, loop.kept());
+        assertEquals(1, loop.accepted.closes());
+        assertNull(events.poll());
     }
 
     @Test
@@ -159,6 +170,7 @@ class ConnectionEventLoopTest {
         final String defect = next();
         assertTrue(defect.contains("that is not about it: rpma_conn_next_event"), defect);
         assertEquals(1, loop.kept());
+        assertNull(events.poll());
     }
 
     private static RdmaException failure(final String function) {
@@ -181,6 +193,13 @@ class ConnectionEventLoopTest {
             final CompletableFuture<Integer> count = new CompletableFuture<>();
             execute(() -> count.complete(all().size()));
             return count.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+        }
+
+        void releaseAllTwice() {
+            execute(() -> all().forEach(kept -> {
+                release(kept);
+                release(kept);
+            }));
         }
 
         void releaseAll() {
@@ -223,13 +242,20 @@ class ConnectionEventLoopTest {
         }
 
         @Override
+        protected void onTick(final KeptConnection<Object> kept, final long nowNs) {
+            if (kept.isReleasing()) {
+                events.add("used after its release has begun");
+            }
+        }
+
+        @Override
         protected void onDeadline(final KeptConnection<Object> kept) {
             events.add("deadline");
         }
 
         @Override
         protected void onReleased(final KeptConnection<Object> kept) {
-            events.add("released");
+            events.add(accepted.isClosed() ? "released" : "released, and open");
         }
 
         @Override

@@ -15,6 +15,8 @@ public final class DefectiveConnection extends RcConnection {
     private final AtomicReference<RdmaException> unread = new AtomicReference<>();
     private final AtomicReference<RdmaException> lost = new AtomicReference<>();
     private final AtomicReference<RuntimeException> queueless = new AtomicReference<>();
+    private final AtomicInteger disconnects = new AtomicInteger();
+    private final AtomicInteger closes = new AtomicInteger();
     private volatile boolean closed;
 
     /** Passes all calls on until it is told otherwise. */
@@ -50,6 +52,16 @@ public final class DefectiveConnection extends RcConnection {
     /** From now on, its queue is not returned. */
     public void failQueue(final RuntimeException failure) {
         queueless.set(failure);
+    }
+
+    /** The number of calls that disconnect. */
+    public int disconnects() {
+        return disconnects.get();
+    }
+
+    /** The number of closes, refused ones included. */
+    public int closes() {
+        return closes.get();
     }
 
     /** Whether a close has succeeded. */
@@ -102,6 +114,7 @@ public final class DefectiveConnection extends RcConnection {
 
     @Override
     public void disconnect() {
+        disconnects.incrementAndGet();
         connection.disconnect();
     }
 
@@ -149,6 +162,7 @@ public final class DefectiveConnection extends RcConnection {
 
     @Override
     public void close() {
+        closes.incrementAndGet();
         if (closesRefused.getAndDecrement() > 0) {
             throw new IllegalStateException("a post has not returned");
         }
