@@ -133,6 +133,21 @@ class TimestampsTest {
     }
 
     @Test
+    void shouldBeOnAVectorOfChoice() {
+        try (SelfConnectedQueue loop = open()) {
+            final VerbsContext context = loop.context();
+            for (int vector = 0; vector < context.completionVectors(); vector++) {
+                VerbsCompletionQueue.createWithTimestamps(context, "chosen", 4, loop.channel(), vector).close();
+            }
+            for (final int none : new int[] {-1, context.completionVectors()}) {
+                final String message = assertThrows(IllegalArgumentException.class,
+                    () -> VerbsCompletionQueue.createWithTimestamps(context, "chosen", 4, null, none)).getMessage();
+                assertTrue(message.startsWith("completion vector " + none + " of chosen: "), message);
+            }
+        }
+    }
+
+    @Test
     void shouldFailAfterItsEndLikeAnyQueue() {
         try (SelfConnectedQueue loop = open()) {
             final VerbsCompletionQueue queue = VerbsCompletionQueue.createWithTimestamps(loop.context(), "closed", 4, null);

@@ -303,7 +303,7 @@ class PostListTest {
             ConnectionId id = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS)) {
             final QueuePairAttributes shared = QueuePairAttributes.create(pair.client().sendQueue());
             assertThrows(IllegalStateException.class, () -> id.createQueuePair(pair.domain(), shared));
-            id.createQueuePair(pair.domain(), shared.completionBudget(false)).close();
+            assertThrows(IllegalStateException.class, () -> id.createQueuePair(pair.domain(), shared.completionBudget(false)));
             try (VerbsCompletionQueue queue = VerbsCompletionQueue.create(id.context(), "again", 16, null)) {
                 id.createQueuePair(pair.domain(), QueuePairAttributes.create(queue)).close();
                 id.createQueuePair(pair.domain(), QueuePairAttributes.create(queue)).close();
@@ -311,30 +311,56 @@ class PostListTest {
         }
     }
 
+    /** The budget does not count what the other one posts, so that both together could overrun the queue. */
     @Test
-    void shouldNotCountAnUncountedQueuePairInTheBudgetOfAnotherOne() {
+    void shouldRefuseACountedAndAnUncountedQueuePairOnOneCompletionQueue() {
         try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
-            ConnectionId client = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS)) {
-            final VerbsCompletionQueue queue = pair.client().sendQueue();
-            final SendList list = writes(pair, 16);
-            try (QueuePair queuePair = client.createQueuePair(pair.domain(),
-                QueuePairAttributes.create(queue, pair.client().receiveQueue()).completionBudget(false))) {
-                client.connect(ConnectionParameters.create());
-                try (ConnectionId server = listener.nextRequest(VerbsPair.TIMEOUT_MS).orElseThrow();
-                    VerbsCompletionQueue served = VerbsCompletionQueue.create(server.context(), "served", 16, null);
-                    QueuePair other = server.createQueuePair(pair.domain(), QueuePairAttributes.create(served))) {
-                    server.accept(ConnectionParameters.create());
-                    VerbsPair.await(client, ConnectionEventType.ESTABLISHED);
-                    // The budget ends with its queue pair: nothing is retired from it any more.
-                    pair.client().close();
-                    for (int i = 0; i <= queue.capacity() / 16; i++) {
-                        assertEquals(16, queuePair.postSend(list));
-                        for (int j = 0; j < 16; j++) {
-                            pair.nextSuccess(queue);
-                        }
-                    }
+            ConnectionId one = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS);
+            ConnectionId two = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS);
+            VerbsCompletionQueue queue = VerbsCompletionQueue.create(one.context(), "shared", 16, null);
+            VerbsCompletionQueue own = VerbsCompletionQueue.create(one.context(), "own", 16, null)) {
+            final QueuePairAttributes counted = QueuePairAttributes.create(queue);
+            final List<QueuePairAttributes> uncounted = List.of(QueuePairAttributes.create(queue).completionBudget(false),
+                QueuePairAttributes.create(own, queue).completionBudget(false),
+                QueuePairAttributes.create(queue, own).completionBudget(false));
+            for (final QueuePairAttributes each : uncounted) {
+                try (QueuePair first = one.createQueuePair(pair.domain(), counted)) {
+                    assertRefused("shared is counted for another queue pair", two, pair, each, first);
                 }
+                try (QueuePair first = one.createQueuePair(pair.domain(), each)) {
+                    assertRefused("shared completes requests of another queue pair", two, pair, counted, first);
+                    two.createQueuePair(pair.domain(), each).close();
+                    assertRefused("shared completes requests of another queue pair", two, pair, counted, first);
+                }
+                two.createQueuePair(pair.domain(), counted).close();
             }
+        }
+    }
+
+    private static void assertRefused(final String message, final ConnectionId id, final VerbsPair pair,
+        final QueuePairAttributes attributes, final QueuePair first) {
+        final IllegalStateException refused =
+            assertThrows(IllegalStateException.class, () -> id.createQueuePair(pair.domain(), attributes));
+        assertTrue(refused.getMessage().startsWith(message), refused.getMessage());
+        assertTrue(refused.getMessage().contains("need completionBudget(false)"), refused.getMessage());
+        assertTrue(first.number() != 0);
+    }
+
+    /** No budget counts the receives of a shared receive queue. */
+    @Test
+    void shouldRefuseACountedQueuePairWhereReceivesOfASharedReceiveQueueComplete() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
+            SharedReceiveQueue shared = SharedReceiveQueue.create(pair.domain(), 4, 1);
+            ConnectionId one = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS);
+            ConnectionId two = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS);
+            VerbsCompletionQueue receives = VerbsCompletionQueue.create(one.context(), "receives", 16, null);
+            VerbsCompletionQueue sends = VerbsCompletionQueue.create(one.context(), "sends", 16, null);
+            VerbsCompletionQueue others = VerbsCompletionQueue.create(one.context(), "others", 16, null);
+            QueuePair first = one.createQueuePair(
+                pair.domain(), QueuePairAttributes.create(sends, receives).sharedReceiveQueue(shared))) {
+            assertRefused("receives completes", two, pair, QueuePairAttributes.create(receives), first);
+            two.createQueuePair(
+                pair.domain(), QueuePairAttributes.create(others, receives).sharedReceiveQueue(shared)).close();
         }
     }
 

@@ -97,10 +97,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         final CompletionChannel channel, final int completionVector) {
         Objects.requireNonNull(context, "the context is null");
         Objects.requireNonNull(name, "the name is null");
-        if (completionVector < 0 || completionVector >= context.completionVectors()) {
-            throw new IllegalArgumentException("completion vector " + completionVector + " of " + name + ": " + context.name() +
-                " has the vectors 0 to " + (context.completionVectors() - 1));
-        }
+        requireVector(context, name, completionVector);
         final long channelAddress = channel == null ? 0 : channel.enterForQueue();
         try {
             final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, completionVector);
@@ -131,15 +128,37 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      */
     public static VerbsCompletionQueue createWithTimestamps(
         final VerbsContext context, final String name, final int entries, final CompletionChannel channel) {
+        return createWithTimestamps(context, name, entries, channel, FIRST_VECTOR);
+    }
+
+    /**
+     * Creates an extended queue as {@link #createWithTimestamps(VerbsContext, String, int, CompletionChannel)}, whose events are
+     * raised by an interrupt of choice, for instance one of the waiting thread's core.
+     *
+     * @param context          the device, which must have the capability {@value DeviceClock#CAPABILITY}
+     * @param name             for reports
+     * @param entries          minimum number of completions that it holds
+     * @param channel          the channel of its events, or null for none
+     * @param completionVector index of the interrupt, from 0 to {@link VerbsContext#completionVectors()} - 1
+     * @return to be closed before the channel; closing it acknowledges its events
+     * @throws IllegalArgumentException if the device does not have the vector
+     * @throws VerbsException           with {@code EOPNOTSUPP} if the device does not have the capability, as Soft-RoCE; or with
+     *     the errno of ibv_create_cq_ex(3)
+     * @see DeviceClock#isOfferedBy
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq_ex.3.html">ibv_create_cq_ex(3)</a>
+     */
+    public static VerbsCompletionQueue createWithTimestamps(final VerbsContext context, final String name, final int entries,
+        final CompletionChannel channel, final int completionVector) {
         Objects.requireNonNull(context, "the context is null");
         Objects.requireNonNull(name, "the name is null");
+        requireVector(context, name, completionVector);
         if (!DeviceClock.isOfferedBy(context)) {
             throw DeviceClock.refused("ibv_create_cq_ex", Errno.EOPNOTSUPP, context, name);
         }
         final long channelAddress = channel == null ? 0 : channel.enterForQueue();
         try {
             final long address =
-                TimestampFunctions.ringpoll_create_cq_ex(context.address(), entries, channelAddress, FIRST_VECTOR);
+                TimestampFunctions.ringpoll_create_cq_ex(context.address(), entries, channelAddress, completionVector);
             if (address == 0) {
                 final int errno = CallState.current().errno();
                 throw errno == Errno.EOPNOTSUPP ? DeviceClock.refused("ibv_create_cq_ex", errno, context, name) :
@@ -150,6 +169,13 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
             if (channel != null) {
                 channel.exitForQueue();
             }
+        }
+    }
+
+    private static void requireVector(final VerbsContext context, final String name, final int completionVector) {
+        if (completionVector < 0 || completionVector >= context.completionVectors()) {
+            throw new IllegalArgumentException("completion vector " + completionVector + " of " + name + ": " + context.name() +
+                " has the vectors 0 to " + (context.completionVectors() - 1));
         }
     }
 

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.Objects;
 
 /**
@@ -42,6 +43,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
     private final long badOffset;
     /** The region of each element; null for none. */
     private final MemoryRegion[] regions;
+    private final RegionUses<MemoryRegion> uses = new RegionUses<>(new IdentityHashMap<>(), this::retain, this::independentOf);
     /** Bytes of each request. */
     private final long[] lengths;
     private final int[] elementCounts;
@@ -135,9 +137,8 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         }
         Parents.enter(this);
         try {
-            final MemoryRegion[] former = regionsOf(index);
             final MemoryRegion[] next = memory.clone();
-            retainAll(next);
+            uses.replace(regionsOf(index), next);
             for (int element = 0; element < next.length; element++) {
                 regions[index * maxElements + element] = next[element];
                 final long offset = elementOffset(index, element);
@@ -149,9 +150,6 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
             elementCounts[index] = next.length;
             lengths[index] = 0;
             this.memory.set(ValueLayout.JAVA_INT, offset(index) + IbvWr.NUM_SGE_OFFSET, next.length);
-            for (final MemoryRegion region : former) {
-                forgetUnused(region);
-            }
         } finally {
             Parents.exit(this);
         }
@@ -161,33 +159,12 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         return Arrays.copyOfRange(regions, index * maxElements, index * maxElements + elementCounts[index]);
     }
 
-    /** Keeps regions open: all of them, or, if one cannot be used, no more than before. */
-    private void retainAll(final MemoryRegion... wanted) {
-        int retained = 0;
-        try {
-            for (final MemoryRegion region : wanted) {
-                retain(Objects.requireNonNull(region, "one of the regions (memory) is null"));
-                retained++;
-            }
-        } finally {
-            for (int i = 0; i < retained && retained < wanted.length; i++) {
-                forgetUnused(wanted[i]);
-            }
-        }
-    }
-
     private void retain(final MemoryRegion region) {
         Parents.enter(region);
         try {
             dependsOn(region);
         } finally {
             Parents.exit(region);
-        }
-    }
-
-    private void forgetUnused(final MemoryRegion region) {
-        if (Arrays.stream(regions).noneMatch(used -> used == region)) {
-            independentOf(region);
         }
     }
 

@@ -31,7 +31,7 @@ import java.util.Objects;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_qp.3.html">ibv_create_qp(3)</a>
  */
 public final class QueuePair extends NativeResource {
-    /** Guards the budgets of completion queues while queue pairs are created and closed. */
+    /** Guards the users and budgets of completion queues while queue pairs are created and closed. */
     private static final Object BUDGETS = new Object();
     /** Instead of the errno value of a single request that is not counted yet. */
     private static final int NOT_RESERVED = Integer.MIN_VALUE;
@@ -79,10 +79,8 @@ public final class QueuePair extends NativeResource {
         sendFunction = PostFunctions.of(address, IbvWr.POST_SEND_OFFSET);
         receiveFunction = PostFunctions.of(address, IbvWr.POST_RECV_OFFSET);
         ownsBudgets = attributes.completionBudget();
-        if (ownsBudgets) {
-            openBudgets();
-        }
-        // A budget that is there without being opened here is another queue pair's, and ends with that one.
+        useQueues();
+        // A budget that is there without being opened here is the user's own.
         sendBudget = ownsBudgets ? sendQueue.budget() : null;
         receiveBudget = ownsBudgets ? receiveQueue.budget() : null;
         sends = HotCalls.register(QueuePair.class);
@@ -175,25 +173,47 @@ public final class QueuePair extends NativeResource {
             .orElse("the device may not allow so many requests, elements or inline bytes");
     }
 
-    private void openBudgets() {
+    private boolean countsReceives() {
+        return ownsBudgets && (sharedReceives == null || receiveQueue == sendQueue);
+    }
+
+    private void useQueues() {
         synchronized (BUDGETS) {
-            requireUncounted(sendQueue);
-            requireUncounted(receiveQueue);
-            sendQueue.budget(new CompletionBudget(sendQueue.capacity()));
-            if (receiveQueue == sendQueue) {
-                if (sharedReceives != null) {
-                    sendQueue.budget().classify();
-                }
-            } else if (sharedReceives == null) {
-                receiveQueue.budget(new CompletionBudget(receiveQueue.capacity()));
+            QueueUsers.require(sendQueue, ownsBudgets);
+            QueueUsers.require(receiveQueue, countsReceives());
+            QueueUsers.add(sendQueue, ownsBudgets);
+            if (receiveQueue != sendQueue) {
+                QueueUsers.add(receiveQueue, countsReceives());
+            }
+            if (ownsBudgets) {
+                openBudgets();
             }
         }
     }
 
-    private static void requireUncounted(final VerbsCompletionQueue queue) {
-        if (queue.budget() != null) {
-            throw new IllegalStateException(queue.name() +
-                " is counted for another queue pair: queue pairs that share it need completionBudget(false)");
+    private void leaveQueues() {
+        synchronized (BUDGETS) {
+            QueueUsers.remove(sendQueue);
+            if (receiveQueue != sendQueue) {
+                QueueUsers.remove(receiveQueue);
+            }
+            if (ownsBudgets) {
+                sendQueue.budget(null);
+                if (sharedReceives == null) {
+                    receiveQueue.budget(null);
+                }
+            }
+        }
+    }
+
+    private void openBudgets() {
+        sendQueue.budget(new CompletionBudget(sendQueue.capacity()));
+        if (receiveQueue == sendQueue) {
+            if (sharedReceives != null) {
+                sendQueue.budget().classify();
+            }
+        } else if (sharedReceives == null) {
+            receiveQueue.budget(new CompletionBudget(receiveQueue.capacity()));
         }
     }
 
@@ -657,13 +677,6 @@ public final class QueuePair extends NativeResource {
         id.destroyQueuePair();
         sends.discard();
         receives.discard();
-        if (ownsBudgets) {
-            synchronized (BUDGETS) {
-                sendQueue.budget(null);
-                if (sharedReceives == null) {
-                    receiveQueue.budget(null);
-                }
-            }
-        }
+        leaveQueues();
     }
 }

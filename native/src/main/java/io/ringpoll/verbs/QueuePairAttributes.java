@@ -209,8 +209,8 @@ public final class QueuePairAttributes {
 
     /**
      * Sets whether the completion queues get a budget, so that posts are refused before a queue can overrun. A budget is for the
-     * completion queues of one queue pair; queue pairs that share a completion queue switch it off, and their user keeps its
-     * depth in mind.
+     * completion queues of one queue pair; queue pairs that share a completion queue all switch it off, and their user keeps its
+     * depth in mind. A queue pair with a budget shares its queue with no other: the second one is refused.
      *
      * @param counted true by default
      * @return this
