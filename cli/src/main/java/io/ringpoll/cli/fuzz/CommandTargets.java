@@ -53,7 +53,7 @@ final class CommandTargets {
             options("replicate-options", ReplicateCommand.class,
                 "--seconds 3 --warm-up 1 --rounds 2 --compare --json", "--payload 100 --window 8 --log disk --address 127.0.0.1",
                 "--role server --peers 127.0.0.1:7000,127.0.0.1:7001 --id 1 --dir x --election 500"),
-            options("torture-options", TortureCommand.class, "--seconds 5 --scenes 3 --seed 1 --json --api verbs"),
+            options("torture-options", TortureCommand.class, "--seconds 5 --seed 1 --json", "--scenes 3 --api verbs"),
             ReaderTarget.ofText("tune-options", ParameterException.class, Execution::oneLine,
                 text -> readTuning(TuneCommand.class, text),
                 "plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "jitter --seconds 1 --cpus 0 --no-c --plot x.svg",
@@ -61,7 +61,7 @@ final class CommandTargets {
             ReaderTarget.ofText("verify-file", IllegalArgumentException.class, ChangeMeasurement::parse, measurement()),
             ReaderTarget.ofText("doctor-options", ParameterException.class, Execution::oneLine,
                 text -> readTuning(DoctorCommand.class, text), "--json --strict --verbose --root /"),
-            options("fuzz-options", FuzzCommand.class, "--seconds 5 --inputs 3 --seed 1 --target mix"));
+            options("fuzz-options", FuzzCommand.class, "--seconds 5 --seed 1 --target mix", "--inputs 3"));
     }
 
     private static String measurement() {

@@ -59,6 +59,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         run.check();
         Execution.require(spec, inputs == null || inputs >= 1, "--inputs " + inputs + " is not 1 or more");
+        Execution.requireOneOf(spec, "--seconds", "--inputs");
     }
 
     @Override

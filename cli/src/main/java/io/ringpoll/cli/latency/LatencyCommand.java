@@ -154,6 +154,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         hotThreads.check(handlers);
         OutputPath.requireFolder(spec, "--output", output);
         require(!against.isEmpty(), "--against names nothing; none measures ours alone");
+        require(against.size() == 1 || !against.contains("none"), "--against none has no other baseline beside it");
         try {
             final List<HandOff> known = LatencyMeasurement.handOffs(against);
             require(handlers == 1 || known.stream().noneMatch(HandOffs.allCopying()::contains),

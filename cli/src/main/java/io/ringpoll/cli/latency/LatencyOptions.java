@@ -102,6 +102,7 @@ final class LatencyOptions {
         sizes();
         operation();
         address.check();
+        require(over() != Over.SYNTHETIC || !address.isGiven(), "the synthetic queue has no connection: no --address");
         require(role.isBoth() || over() != Over.SYNTHETIC, "--role needs a device: --over loopback or rdma");
         require(role.isBoth() || mode() == Mode.PING_PONG || operation() != Traffic.Operation.SEND,
             "a send at a rate ends at the server: with --role, --mode rate has --operation write or read");

@@ -84,6 +84,15 @@ public final class AddressOption {
     }
 
     /**
+     * Whether an address was given.
+     *
+     * @return false if it is that of the device
+     */
+    public boolean isGiven() {
+        return text != null;
+    }
+
+    /**
      * Whether a port was given.
      *
      * @return false if {@link #port()} is the default

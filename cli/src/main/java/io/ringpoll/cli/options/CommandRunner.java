@@ -9,8 +9,10 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -145,12 +147,23 @@ public final class CommandRunner {
         // A user of commands does not need to know the types of Java.
         final String reason = oneLine(String.valueOf(refused.getMessage()))
             .replaceFirst("^(Unmatched argument) at index \\d+", "$1")
+            .replaceFirst("option option (?=')", "option ")
+            .replaceFirst("expected one of \\[.*] \\(case-insensitive\\) but was ('.*')$", "$1 is not " + alternatives(refused))
             .replaceFirst("(?<=') is not a double$", " is not a number, such as 1.5")
             .replaceFirst("(?<=') is not an int$", " is not a whole number up to " + Integer.MAX_VALUE)
             .replaceFirst("(?<=') is not a long$", " is not a whole number up to " + Long.MAX_VALUE);
         final boolean ours = refused.getClass() == ParameterException.class && refused.getArgSpec() == null;
         return ours ? reason :
             reason + suggestion(refused) + "see '" + typed(refused.getCommandLine()) + " --help'";
+    }
+
+    /** The values of an option that has few of them, as its help prints them. */
+    private static String alternatives(final ParameterException refused) {
+        final List<String> values = new ArrayList<>();
+        if (refused.getArgSpec() != null && refused.getArgSpec().completionCandidates() != null) {
+            refused.getArgSpec().completionCandidates().forEach(values::add);
+        }
+        return Matcher.quoteReplacement(String.join(", ", values).replaceFirst(", (?!.*, )", " or "));
     }
 
     private static String suggestion(final ParameterException refused) {

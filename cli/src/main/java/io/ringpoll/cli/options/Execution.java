@@ -67,6 +67,19 @@ public final class Execution {
     }
 
     /**
+     * Rejects two options of which one replaces the other.
+     *
+     * @param spec  spec of the command
+     * @param one   an option
+     * @param other another one, which would have no effect beside it
+     */
+    public static void requireOneOf(final CommandSpec spec, final String one, final String other) {
+        final CommandLine.ParseResult parsed = spec.commandLine().getParseResult();
+        require(spec, !parsed.hasMatchedOption(one) || !parsed.hasMatchedOption(other), one + " and " + other +
+            " exclude each other");
+    }
+
+    /**
      * Shortens a message that may contain user input to one line.
      *
      * @param message the message, possibly with control characters

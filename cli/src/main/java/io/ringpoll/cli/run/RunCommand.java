@@ -197,6 +197,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         require(warmUpSeconds >= 0 && warmUpSeconds <= LONGEST_WARM_UP_SECONDS,
             "--warm-up " + warmUpSeconds + " is not from 0 to " + LONGEST_WARM_UP_SECONDS + " seconds");
         require(operations == null || operations >= 1, "--operations " + operations + " is not 1 or more");
+        Execution.requireOneOf(spec, "--seconds", "--operations");
         require(
             payload >= Payload.MIN_LENGTH && payload <= MAX_PAYLOAD,
             "--payload " + payload + " is not from " + Payload.MIN_LENGTH + " to " + MAX_PAYLOAD + " bytes");

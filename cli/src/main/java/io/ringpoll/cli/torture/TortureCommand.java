@@ -95,6 +95,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         run.check();
         Execution.require(spec, scenes == null || scenes >= 1, "--scenes " + scenes + " is not 1 or more");
+        Execution.requireOneOf(spec, "--seconds", "--scenes");
         final List<SceneKind> kinds = kinds();
         Execution.require(spec, kinds.size() <= 1, kinds.stream().map(SceneKind::option).collect(Collectors.joining(" and ")) +
             " are different kinds of scenes: use one");

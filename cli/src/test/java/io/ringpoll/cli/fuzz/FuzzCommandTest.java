@@ -34,10 +34,11 @@ class FuzzCommandTest {
         "--seconds=0 | --seconds 0.0 is not a time above 0 and up to a year",
         "--inputs=-1 | --inputs -1 is not 1 or more",
         "--inputs=0 | --inputs 0 is not 1 or more",
+        "--inputs=1 --seconds=1 | --seconds and --inputs exclude each other",
         "--wildly | Unknown option: '--wildly'; see './ringpoll fuzz --help'",
     })
-    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
-        assertEquals(2, calls.execute(argument));
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
+        assertEquals(2, calls.execute(arguments.split(" ")));
         assertEquals("ringpoll fuzz: " + message, calls.err().strip());
     }
 }

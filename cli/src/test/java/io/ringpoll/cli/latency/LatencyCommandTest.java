@@ -227,6 +227,8 @@ class LatencyCommandTest {
         "--burst 0 | a burst of 0",
         "--random --burst 1 | --random and --burst exclude each other",
         "--duration 1 --iterations 1 | exclude each other",
+        "--address 127.0.0.1 | the synthetic queue has no connection: no --address",
+        "--against none,c | --against none has no other baseline beside it",
         "--against pigeon | no hand-off 'pigeon'",
         "--over loopback --against spsc-array-queue | over the synthetic queue only",
         "--over loopback --mode rate --run-to-completion | --run-to-completion is for ping-pong",

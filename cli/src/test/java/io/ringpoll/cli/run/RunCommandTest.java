@@ -206,10 +206,11 @@ class RunCommandTest {
         "--address= | --address '' has no host: use HOST or HOST:PORT",
         "--address=[::1]:0 | --address: '0' is not a port from 1 to 65535",
         "--operations=0 | --operations 0 is not 1 or more",
+        "--operations=1 --seconds=1 | --seconds and --operations exclude each other",
         "--frobnicate | Unknown option: '--frobnicate'; see './ringpoll run --help'",
     })
-    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
-        assertEquals(2, execute(argument));
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
+        assertEquals(2, execute(arguments.split(" ")));
         final String usable = Topology.ofThisMachine().usable().toString();
         assertEquals("ringpoll run: " + message.replace("@CPUS@", usable), calls.err().strip());
         assertEquals("", calls.out());

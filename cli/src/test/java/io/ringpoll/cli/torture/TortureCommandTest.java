@@ -51,12 +51,14 @@ class TortureCommandTest {
         "--scenes=0 | --scenes 0 is not 1 or more",
         "--seed=x | Invalid value for option '--seed': 'x' is not a whole number up to 9223372036854775807; see " +
             "'./ringpoll torture --help'",
-        "--api=dapl | Invalid value for option '--api': expected one of [RPMA, VERBS] (case-insensitive) but was 'dapl'; see " +
-            "'./ringpoll torture --help'",
+        "--scenes=1 --seconds=1 | --seconds and --scenes exclude each other",
+        "--api=dapl | Invalid value for option '--api': 'dapl' is not rpma or verbs; see './ringpoll torture --help'",
+        "--lifecycle --jvm=SLOW | Invalid value for option '--jvm': 'SLOW' is not PLAIN, ONE_CPU, C2_ONLY or GUARDED_MEMORY; " +
+            "see './ringpoll torture --help'",
         "--gently | Unknown option: '--gently'; see './ringpoll torture --help'",
     })
-    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
-        assertEquals(2, calls.execute(argument));
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
+        assertEquals(2, calls.execute(arguments.split(" ")));
         assertEquals("ringpoll torture: " + message, calls.err().strip());
         assertEquals("", calls.out());
     }
