@@ -11,6 +11,7 @@ import static org.apache.ratis.conf.ConfUtils.requireMin;
 import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
+import io.ringpoll.internal.ratis.KnownKeys;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.Access;
 import io.ringpoll.internal.transport.AddressFilter;
@@ -24,18 +25,26 @@ import io.ringpoll.pipeline.WaitMode;
 import java.io.File;
 import java.io.IOException;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.conf.ReconfigurationBase;
+import org.apache.ratis.conf.ReconfigurationStatus.PropertyChange;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Reads the settings of {@link RdmaConfigKeys}, and logs them at debug level. */
 final class RdmaConfig {
-    private static final Consumer<String> LOG = LoggerFactory.getLogger(RdmaConfigKeys.class)::debug;
+    private static final Logger LOGGER = LoggerFactory.getLogger(RdmaConfigKeys.class);
+    private static final Consumer<String> LOG = LOGGER::debug;
+    /** Unknown keys that this process has warned of: its servers and clients often have the same properties. */
+    private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
     private static final int CLOSE_TIMEOUT_MS = 10_000;
     /** For the headers of a message, as in the engine's gRPC transport. */
     private static final SizeInBytes HEADROOM = SizeInBytes.ONE_MB;
@@ -69,7 +78,7 @@ final class RdmaConfig {
      *     the message contains the key
      */
     static void checkServer(final RaftProperties properties) {
-        KnownKeys.warnOfOthers(properties);
+        warnOfUnknownKeys(properties);
         api(properties);
         nodeConfig(properties, "", false).buffers();
         checkMessageSize(properties);
@@ -92,11 +101,21 @@ final class RdmaConfig {
      * @throws IllegalArgumentException if a value is out of range, or a secret cannot be read; the message contains the key
      */
     static void checkClient(final RaftProperties properties) {
-        KnownKeys.warnOfOthers(properties);
+        warnOfUnknownKeys(properties);
         api(properties);
         nodeConfig(properties, "", false).buffers();
         RdmaConfigKeys.countersFile(properties);
         checkAccess(properties, PeerRole.CLIENT);
+    }
+
+    /** Logs a warning for each key with the transport's prefix that is none of its keys, once in a process. */
+    static void warnOfUnknownKeys(final RaftProperties properties) {
+        // The engine lists its properties in no other public way.
+        for (final PropertyChange setting : ReconfigurationBase.getChangedProperties(properties, new RaftProperties())) {
+            final String key = setting.getProperty();
+            KnownKeys.meantBy(key).filter(meant -> WARNED.add(key)).ifPresent(meant ->
+                LOGGER.warn("{} has no effect: there is no such setting. The nearest one is {}", key, meant));
+        }
     }
 
     private static void checkAccess(final RaftProperties properties, final PeerRole role) {

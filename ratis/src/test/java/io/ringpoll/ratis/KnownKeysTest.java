@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.ringpoll.internal.ratis.KnownKeys;
 import io.ringpoll.internal.transport.Warnings;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.ClientId;
@@ -47,7 +49,7 @@ class KnownKeysTest {
         "raft.rdma.append.request.max, raft.rdma.append.requests.max",
         "raft.rdma.API, raft.rdma.api"})
     void shouldNameTheNearestKey(final String misspelt, final String nearest) {
-        assertEquals(nearest, KnownKeys.nearest(misspelt));
+        assertEquals(Optional.of(nearest), KnownKeys.meantBy(misspelt));
     }
 
     /** Each process warns once of a key, so no other test may use these. */
@@ -57,7 +59,7 @@ class KnownKeysTest {
         when(server.getId()).thenReturn(RaftPeerId.valueOf("s1"));
         when(server.getProperties()).thenReturn(properties);
         properties.set("raft.rdma.server.alowed", "10.0.0.0/8");
-        try (Warnings warnings = new Warnings(KnownKeys.class)) {
+        try (Warnings warnings = new Warnings(RdmaConfigKeys.class)) {
             for (int i = 0; i < 2; i++) {
                 new RdmaFactory(new RdmaRpcType()).newRaftServerRpc(server).close();
             }
@@ -69,7 +71,7 @@ class KnownKeysTest {
     @Test
     void shouldWarnOnceAtTheStartOfClientsOfAKeyThatIsMisspelt() throws Exception {
         properties.set("raft.rdma.secret.fille", "secret");
-        try (Warnings warnings = new Warnings(KnownKeys.class)) {
+        try (Warnings warnings = new Warnings(RdmaConfigKeys.class)) {
             for (int i = 0; i < 2; i++) {
                 new RdmaFactory(new RdmaRpcType()).newRaftClientRpc(ClientId.randomId(), properties).close();
             }
@@ -82,7 +84,7 @@ class KnownKeysTest {
     void shouldWarnBeforeAnInvalidSettingIsRefused() throws Exception {
         properties.set("raft.rdma.credit", "64");
         properties.set("raft.rdma.credits", "x");
-        try (Warnings warnings = new Warnings(KnownKeys.class)) {
+        try (Warnings warnings = new Warnings(RdmaConfigKeys.class)) {
             assertThrows(IllegalArgumentException.class, () -> RdmaConfig.checkClient(properties));
             assertTrue(warnings.contains("raft.rdma.credit has no effect"));
         }
@@ -93,8 +95,8 @@ class KnownKeysTest {
         KnownKeys.ALL.forEach(key -> properties.set(key, "1"));
         properties.set("raft.server.storage.dirs", "/tmp");
         properties.set("raft.rdmax", "1");
-        try (Warnings warnings = new Warnings(KnownKeys.class)) {
-            KnownKeys.warnOfOthers(properties);
+        try (Warnings warnings = new Warnings(RdmaConfigKeys.class)) {
+            RdmaConfig.warnOfUnknownKeys(properties);
             assertEquals(0, warnings.times("no effect"));
         }
     }

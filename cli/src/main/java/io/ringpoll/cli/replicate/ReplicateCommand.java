@@ -15,6 +15,7 @@ import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.OutputPath;
 import io.ringpoll.cli.options.RoleOption;
+import io.ringpoll.internal.ratis.KnownKeys;
 import io.ringpoll.ratis.RdmaConfigKeys;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -25,6 +26,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.util.ExitUtils;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -46,6 +48,7 @@ import picocli.CommandLine.Spec;
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final String VARIANT = "--variant";
     private static final String API = "--api";
+    private static final String PROPERTY = "--property";
     private static final String WINDOW = "--window";
     /** Until the processes of a group have compiled most of their code: the first seconds have a tenth of the rate. */
     private static final int PROCESSES_WARM_UP_S = 15;
@@ -145,7 +148,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private ApiOption api;
 
     @Option(
-        names = "--property", paramLabel = "KEY=VALUE",
+        names = PROPERTY, paramLabel = "KEY=VALUE",
         description = "A setting of the engine or of its transport, such as raft.rdma.poller.spin=50us; may be repeated.")
     private Map<String, String> properties = Map.of();
 
@@ -175,9 +178,25 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         // The engine would exit the process where this command prints one line.
         ExitUtils.disableSystemExit();
         final PrintWriter out = spec.commandLine().getOut();
-        if (!processes.role.isBoth()) {
-            return playRole(out);
+        try {
+            return processes.role.isBoth() ? measure(out) : playRole(out);
+        } catch (final IOException | RuntimeException e) {
+            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+                // The engine and its transports read their settings when they are created.
+                if (cause instanceof IllegalArgumentException && hasSettings()) {
+                    throw new CommandLine.ParameterException(
+                        spec.commandLine(), (properties.isEmpty() ? VARIANT : PROPERTY) + ": " + cause.getMessage());
+                }
+            }
+            throw e;
         }
+    }
+
+    private boolean hasSettings() {
+        return !properties.isEmpty() || isGiven(VARIANT);
+    }
+
+    private int measure(final PrintWriter out) throws IOException, InterruptedException, TimeoutException {
         final ReplicateConfig config =
             config(address(), asProcesses && !isGiven("--warm-up") ? PROCESSES_WARM_UP_S : warmUpSeconds);
         final List<Contestant> contestants = compare ? Contestant.compared(settings(), settingsOfVariants()) :
@@ -203,22 +222,12 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     }
 
     private int playRole(final PrintWriter out) throws IOException, InterruptedException, TimeoutException {
-        try {
-            if (processes.role.side() == RoleOption.Side.SERVER) {
-                return new ServerRole(processes.config(), Contestant.of(transport, settings()))
-                    .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
-            }
-            return new ClientRole(processes.config(), Contestant.of(transport, settings()),
-                config(null, isGiven("--warm-up") ? warmUpSeconds : 0), processes.latencies).run(out);
-        } catch (final IOException | RuntimeException e) {
-            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-                // The engine and its transports read their settings when they are created.
-                if (cause instanceof IllegalArgumentException && !properties.isEmpty()) {
-                    throw new CommandLine.ParameterException(spec.commandLine(), "--property: " + cause.getMessage());
-                }
-            }
-            throw e;
+        if (processes.role.side() == RoleOption.Side.SERVER) {
+            return new ServerRole(processes.config(), Contestant.of(transport, settings()))
+                .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
         }
+        return new ClientRole(processes.config(), Contestant.of(transport, settings()),
+            config(null, isGiven("--warm-up") ? warmUpSeconds : 0), processes.latencies).run(out);
     }
 
     private ReplicateConfig config(final String of, final int warmUp) {
@@ -294,7 +303,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(streamBytes == null || streamBytes >= 1 && streamBytes <= 1_000_000_000, "--stream is 1 to 1000000000 bytes");
         require(streamBytes == null || processes.role.isBoth() && plots == null && !profile && leadIn == 0 &&
-            maxPayloadBytes == null, "with --stream there is no --role, --plots, --profile, --lead-in or --payload-max");
+            !isGiven("--payload") && maxPayloadBytes == null,
+            "with --stream there is no --role, --plots, --profile, --lead-in, --payload or --payload-max");
         require(servers >= 1 && servers <= 15, "--servers is 1 to 15");
         require(!asProcesses || processes.role.isBoth() && streamBytes == null && !profile && groups == 1,
             "with --processes there is no --role, --stream, --profile or --groups");
@@ -308,12 +318,19 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
         require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' has no host");
         OutputPath.requireFolder(spec, "--plots", plots);
+        require(!compare || !isGiven("--transport"), "--compare measures ringpoll and netty: no --transport");
         require(compare || transport == Transport.RINGPOLL || !isGiven(API), "--api is for --transport ringpoll");
         require(compare || !isGiven(VARIANT), "--variant is for --compare");
         for (final String variant : variants) {
             require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");
         }
         require(properties.keySet().stream().noneMatch(String::isBlank), "--property is KEY=VALUE, and the key is missing");
+        properties.keySet().forEach(key -> requireKey(PROPERTY, key));
+        if (isGiven(VARIANT)) {
+            settingsOfVariants().forEach(variant -> variant.keySet().forEach(key -> requireKey(VARIANT, key)));
+        }
+        require(!isGiven(API) || !properties.containsKey(RdmaConfigKeys.API_KEY),
+            "--api and --property " + RdmaConfigKeys.API_KEY + " exclude each other");
         final String fault = processes.fault();
         require(fault == null, fault);
         OutputPath.requireFolder(spec, "--dir", processes.folder);
@@ -325,6 +342,14 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             !profile, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
             " and there is no --compare, --plots, --profile or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
+    }
+
+    /** A key that nobody reads would have no effect, and the table would not show it. */
+    private void requireKey(final String option, final String key) {
+        require(key.startsWith("raft."), option + " " + key + ": the keys of all settings begin with raft.");
+        require(!key.equals(RaftConfigKeys.Rpc.TYPE_KEY), option + " " + key + ": --transport sets it");
+        KnownKeys.meantBy(key).ifPresent(meant ->
+            require(false, option + " " + key + ": there is no such setting; did you mean " + meant + "?"));
     }
 
     private void require(final boolean holds, final String otherwise) {

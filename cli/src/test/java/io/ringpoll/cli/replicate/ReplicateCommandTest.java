@@ -1,6 +1,7 @@
 package io.ringpoll.cli.replicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.cli.options.CommandCalls;
@@ -51,11 +52,37 @@ class ReplicateCommandTest {
         "--processes --groups=2 | with --processes there is no --role, --stream, --profile or --groups",
         "--processes --role=client | with --processes there is no --role, --stream, --profile or --groups",
         "--processes --payload=8 | with --processes, --payload is at least 20",
+        "--compare --transport=netty | --compare measures ringpoll and netty: no --transport",
+        "--stream=1 --payload=1 | with --stream there is no --role, --plots, --profile, --lead-in, --payload or --payload-max",
+        "--transport=tcp | Invalid value for option '--transport': 'tcp' is not ringpoll, netty or grpc;"
+            + " see './ringpoll replicate --help'",
+        "--property=x | Value for option '--property' (KEY=VALUE) should be in KEY=VALUE format but was x;"
+            + " see './ringpoll replicate --help'",
+        "--property=credits=1 | --property credits: the keys of all settings begin with raft.",
+        "--property=raft.rdma.credit=64 | --property raft.rdma.credit: there is no such setting; did you mean raft.rdma.credits?",
+        "--compare --variant=raft.rdma.poler.spin=0 | --variant raft.rdma.poler.spin: there is no such setting;"
+            + " did you mean raft.rdma.poller.spin?",
+        "--property=raft.rpc.type=NETTY | --property raft.rpc.type: --transport sets it",
+        "--api=verbs --property=raft.rdma.api=rpma | --api and --property raft.rdma.api exclude each other",
         "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
         assertEquals(2, calls.execute(arguments.split(" ")));
         assertEquals("ringpoll replicate: " + message, calls.err().strip());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--property=raft.rdma.api=verb | --property: raft.rdma.api = verb: use rpma or verbs",
+        "--property=raft.rdma.credits=-1 | --property: raft.rdma.credits = -1: use a number, 2 to 4096",
+        "--stream=1 --property=raft.rdma.credits=x | --property: raft.rdma.credits = x: use a number, 2 to 4096",
+        "--compare --variant=raft.rdma.api=verb --warm-up=0 --seconds=1 --rounds=1 | --variant: raft.rdma.api = verb:"
+            + " use rpma or verbs"
+    })
+    void shouldRefuseAnInvalidSettingInOneLine(final String arguments, final String message) {
+        assertEquals(2, calls.execute(arguments.split(" ")));
+        assertEquals("ringpoll replicate: " + message, calls.err().strip().lines().toList().getLast());
+        assertFalse(calls.err().contains("\tat "), calls.err());
     }
 
     @ParameterizedTest

@@ -1,22 +1,19 @@
-package io.ringpoll.ratis;
+package io.ringpoll.internal.ratis;
 
+import io.ringpoll.ratis.RdmaAppendConfigKeys;
+import io.ringpoll.ratis.RdmaConfigKeys;
+import io.ringpoll.ratis.RdmaStreamConfigKeys;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.conf.ReconfigurationBase;
-import org.apache.ratis.conf.ReconfigurationStatus.PropertyChange;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.Optional;
 
 /**
  * The keys of all settings of this transport. A key with its prefix that is none of them is probably misspelt: it has no effect,
- * and nothing else reports it. Thread-safe.
+ * and nothing else reports it.
  */
-final class KnownKeys {
+public final class KnownKeys {
     /** In the order of the interfaces that define them. */
-    static final List<String> ALL = List.of(
+    public static final List<String> ALL = List.of(
         RdmaConfigKeys.API_KEY,
         RdmaConfigKeys.SERVER_HOST_KEY,
         RdmaConfigKeys.SERVER_PORT_KEY,
@@ -54,27 +51,20 @@ final class KnownKeys {
         RdmaStreamConfigKeys.WINDOW_KEY,
         RdmaStreamConfigKeys.IDLE_TIMEOUT_KEY);
 
-    private static final Logger LOG = LoggerFactory.getLogger(KnownKeys.class);
-    /** Keys that this process has warned of: its servers and clients often have the same properties. */
-    private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
-
     private KnownKeys() {
     }
 
-    /** Logs a warning for each key with the transport's prefix that is none of its keys, once in a process. */
-    static void warnOfOthers(final RaftProperties properties) {
-        // The engine lists its properties in no other public way.
-        for (final PropertyChange setting : ReconfigurationBase.getChangedProperties(properties, new RaftProperties())) {
-            final String key = setting.getProperty();
-            if (key.startsWith(RdmaConfigKeys.PREFIX + ".") && !ALL.contains(key) && WARNED.add(key)) {
-                LOG.warn("{} has no effect: there is no such setting. The nearest one is {}", key, nearest(key));
-            }
+    /**
+     * Finds the key that is probably meant by a misspelt one.
+     *
+     * @param key of any setting
+     * @return the key with the fewest changed characters; empty if the key is one of {@link #ALL} or has another prefix
+     */
+    public static Optional<String> meantBy(final String key) {
+        if (!key.startsWith(RdmaConfigKeys.PREFIX + ".") || ALL.contains(key)) {
+            return Optional.empty();
         }
-    }
-
-    /** The key with the fewest changed characters. */
-    static String nearest(final String key) {
-        return ALL.stream().min(Comparator.comparingInt(known -> distance(key, known))).orElseThrow();
+        return ALL.stream().min(Comparator.comparingInt(known -> distance(key, known)));
     }
 
     /** Characters to insert, remove or replace in order to turn one text into the other (Levenshtein). */
