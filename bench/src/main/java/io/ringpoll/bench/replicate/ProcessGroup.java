@@ -44,7 +44,7 @@ final class ProcessGroup implements AutoCloseable {
         this.progress = progress;
         final List<String> addresses = new ArrayList<>();
         for (int i = 0; i < config.servers(); i++) {
-            addresses.add(config.address() + ":" + contestant.transport().freePort(config.address()));
+            addresses.add(config.address() + ":" + contestant.transport().freePort(config.address(), contestant.api()));
         }
         peers = String.join(",", addresses);
         folder = Files.createTempDirectory("ringpoll-replicate");

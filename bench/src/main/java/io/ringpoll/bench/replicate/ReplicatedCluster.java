@@ -41,7 +41,7 @@ final class ReplicatedCluster implements AutoCloseable {
     }
 
     private String freeAddress() throws IOException {
-        return config.address() + ":" + contestant.transport().freePort(config.address());
+        return config.address() + ":" + contestant.transport().freePort(config.address(), contestant.api());
     }
 
     static ReplicatedCluster start(final ReplicateConfig config, final Contestant contestant) throws IOException {

@@ -1,10 +1,11 @@
 package io.ringpoll.bench.replicate;
 
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.ratis.RdmaConfigKeys;
 import io.ringpoll.ratis.RdmaDataStreams;
 import io.ringpoll.ratis.RdmaRpcType;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -33,10 +34,10 @@ public enum Transport {
         }
 
         @Override
-        int freePort(final String address) {
+        int freePort(final String address, final RdmaApi api) {
             // The device has ports of its own, of which its clients use those that the system gives to sockets.
-            try (Peer peer = Peer.ofLocal(address); Endpoint endpoint = peer.listen(address, "0")) {
-                return endpoint.port();
+            try (RcPeer peer = api.ofLocal(address); RcListener listener = peer.listen(address, 0)) {
+                return listener.port();
             }
         }
 
@@ -99,7 +100,7 @@ public enum Transport {
      * A port of an address that no server listens on, below those that the system gives to clients: the first servers connect to
      * the others before these listen, and such a connection can take the port.
      */
-    int freePort(final String address) throws IOException {
+    int freePort(final String address, final RdmaApi api) throws IOException {
         for (int attempt = 1; ; attempt++) {
             final int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
             try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(address))) {

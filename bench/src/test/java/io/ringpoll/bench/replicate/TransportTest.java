@@ -3,6 +3,7 @@ package io.ringpoll.bench.replicate;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +19,7 @@ class TransportTest {
         final int first = Integer.parseInt(Files.readAllLines(CLIENT_PORTS).getFirst().split("\\s+")[0]);
         assumeTrue(first >= 30_000, "the system gives lower ports to clients, from " + first);
         for (int i = 0; i < 100; i++) {
-            final int port = transport.freePort("127.0.0.1");
+            final int port = transport.freePort("127.0.0.1", RdmaApi.RPMA);
             assertTrue(port >= 1024 && port < first, "port " + port);
         }
     }

@@ -15,8 +15,6 @@ import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.cli.options.OutputPath;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.LogLevel;
-import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -108,8 +106,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         if (config.over() == LatencyConfig.Over.SYNTHETIC) {
             measurement.run();
         } else {
-            // Each error is in one exception, with the message of librpma.
-            RpmaLog.threshold(LogLevel.DISABLED);
+            api.disableLog();
             final String host = options.address().host(progress);
             final int port = options.address().port();
             switch (options.role().side()) {

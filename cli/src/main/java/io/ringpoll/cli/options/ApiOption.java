@@ -1,6 +1,8 @@
 package io.ringpoll.cli.options;
 
 import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
 import picocli.CommandLine.Option;
 
 /** The option of a command that makes connections over librpma or over verbs. */
@@ -22,5 +24,12 @@ public final class ApiOption {
      */
     public RdmaApi api() {
         return api;
+    }
+
+    /** Disables the log of librpma if it makes the connections: each error is in one exception, with the message of librpma. */
+    public void disableLog() {
+        if (api == RdmaApi.RPMA) {
+            RpmaLog.threshold(LogLevel.DISABLED);
+        }
     }
 }

@@ -9,8 +9,6 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.LogLevel;
-import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.run.MainJob;
 import io.ringpoll.verify.run.Mix;
 import io.ringpoll.verify.run.Payload;
@@ -147,8 +145,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         if (device != null) {
             Device.choose(kind(device));
         }
-        // Each error is in one exception, with the message of librpma.
-        RpmaLog.threshold(LogLevel.DISABLED);
+        api.disableLog();
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         progress.println(api.api().deviceLine());

@@ -23,8 +23,6 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.LogLevel;
-import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -168,8 +166,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         progress.println(MachineReport.line());
         progress.println(api.api().deviceLine());
         progress.flush();
-        // Each error is in one exception, with the message of librpma.
-        RpmaLog.threshold(LogLevel.DISABLED);
+        api.disableLog();
         final String host = remote.address().host(progress);
         final int port = remote.address().port();
         if (remote.role().side() == RoleOption.Side.SERVER) {

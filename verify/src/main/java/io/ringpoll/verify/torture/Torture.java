@@ -26,6 +26,9 @@ public record Torture(RdmaApi api, SeededRun run, long scenes) {
      * @return the result
      */
     public TortureReport play(final PrintWriter progress) {
+        if (api == RdmaApi.VERBS) {
+            return playScenes(progress);
+        }
         // Planned failures would fill the log; errors are reported by exceptions.
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
@@ -37,7 +40,7 @@ public record Torture(RdmaApi api, SeededRun run, long scenes) {
     }
 
     private TortureReport playScenes(final PrintWriter progress) {
-        progress.println(Device.current().description());
+        progress.println(api.deviceLine());
         // Printed first: the process may crash.
         progress.printf("scenes over %s from seed %d%n", api, run.firstSeed());
         progress.flush();
