@@ -54,6 +54,12 @@ class TwoProcessesTest {
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
+    void shouldLoseNothingBetweenProcessesThatUseDifferentBindings() throws Exception {
+        assertLosesNothing(ConnectedPair.anyPort(), "server", "client", "--api", "verbs");
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldAccountForEverythingAtTheServerWhenTheClientIsKilled() throws Exception {
         final String port = ConnectedPair.anyPort();
         final Process server = startServer("server", port);
@@ -104,8 +110,9 @@ class TwoProcessesTest {
         assertAccounted("another server");
     }
 
-    private void assertLosesNothing(final String port, final String serverName, final String clientName) throws Exception {
-        final Process server = startServer(serverName, port);
+    private void assertLosesNothing(
+        final String port, final String serverName, final String clientName, final String... ofServer) throws Exception {
+        final Process server = startServer(serverName, port, ofServer);
         final Process client = startClient(clientName, port, "--operations", "20000");
         processes.assertEnds(client, clientName);
         processes.assertEnds(server, serverName);
@@ -113,8 +120,11 @@ class TwoProcessesTest {
         assertAccounted(serverName);
     }
 
-    private Process startServer(final String name, final String port) throws IOException, InterruptedException {
-        final Process server = start(name, "--role", "server", "--address", "127.0.0.1:" + port);
+    private Process startServer(final String name, final String port, final String... further)
+        throws IOException, InterruptedException {
+        final List<String> options = new ArrayList<>(List.of("--role", "server", "--address", "127.0.0.1:" + port));
+        options.addAll(List.of(further));
+        final Process server = start(name, options.toArray(String[]::new));
         processes.awaitLine(name, "the server listens");
         return server;
     }
