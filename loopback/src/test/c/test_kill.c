@@ -17,7 +17,7 @@
 
 /* Of each run: CI runs these tests five times. */
 #define KILLS 40
-/* Most of the time is that of retries after a kill: so many processes kill beside each other. */
+/* Retries after a kill take most of the time: so many processes kill in parallel. */
 #define KILLERS 8
 #define LATEST_KILL_US 20000u
 
@@ -38,7 +38,7 @@ int process_listener(const char *descriptor)
     }
 }
 
-/* Kills a process after a time, whatever the test's thread is waiting for. */
+/* Kills a process after a time, also while the thread of the test waits. */
 struct killer {
     pid_t pid;
     double at;
@@ -90,7 +90,7 @@ static void work_until_the_end(struct end *end)
     close_end(end);
 }
 
-/* The connection has not come about. */
+/* The connection was not established. */
 static void give_up(struct end *end)
 {
     settle(end);
@@ -114,7 +114,7 @@ static unsigned int any_seed(void)
 
 /*
  * Kills a process that connects to the listener: while it starts and connects, or, if that is `late`, a moment after. Requests of
- * processes that were killed before may come first.
+ * processes that were killed before may precede it.
  */
 static void kill_a_connecting_process(struct rdma_cm_id *listener, int port, bool late, double *startup, unsigned int *seed)
 {
@@ -280,7 +280,7 @@ static void should_account_for_everything_when_the_peer_is_killed(void)
         CHECK_EQ(waitpid(killers[i], &status, 0), killers[i]);
         CHECK_EQ(status, 0);
     }
-    /* A process that starts removes what the killed ones have left behind, and is served as ever. */
+    /* A new process removes the files of the killed ones, and is served as before. */
     struct rdma_cm_id *listener = listen_at(&port);
     struct end end = {.seed = 1};
     const pid_t peer = start_peer(port, "24", "");

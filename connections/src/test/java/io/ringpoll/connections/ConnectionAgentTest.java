@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Sets whose pollers are agents on threads of the test. */
+/** Sets with pollers that are agents on threads of the test. */
 @Timeout(60)
 @Tag(TestDevice.TAG)
 class ConnectionAgentTest {
@@ -278,7 +278,7 @@ class ConnectionAgentTest {
         assertEquals(List.of(), errors);
     }
 
-    /** An agent whose close does nothing. */
+    /** An agent that ignores its close. */
     private static Agent raw(final ConnectionSet set) {
         final Agent agent = set.agents().getFirst();
         return new Agent() {
@@ -620,7 +620,7 @@ class ConnectionAgentTest {
         }
     }
 
-    /** A thread that invokes until it is told to pause, and lives until it is closed. */
+    /** A thread that invokes until {@code pause}, and lives until {@code close}. */
     private static final class Loop implements AutoCloseable {
         private final AgentInvoker invoker;
         private final CountDownLatch started = new CountDownLatch(1);

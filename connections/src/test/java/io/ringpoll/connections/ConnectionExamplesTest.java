@@ -65,7 +65,7 @@ class ConnectionExamplesTest {
         }
     }
 
-    /** Sends what it has as far as there is credit. */
+    /** Sends its waiting messages until the credit is used up. */
     private static final class Producer implements ConnectionListener {
         private final ArrayDeque<DirectBuffer> unsent = new ArrayDeque<>();
 
@@ -235,7 +235,7 @@ class ConnectionExamplesTest {
         }
     }
 
-    /** Work of the program beside the set. */
+    /** Another agent of the program, in the same CompositeAgent as the set. */
     private static final class Logic implements Agent {
         private volatile Thread thread;
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Posts by a lease of the connection's address: the JVM must survive when another thread closes what they use. */
+/** Posts by a lease of the connection's address: the JVM must survive when another thread closes their objects. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LeasedPostsTest {
@@ -90,7 +90,7 @@ class LeasedPostsTest {
             OtherThread.run(() -> receiveUntilFailure(MessagePosts.receives(pair.server(), memory)));
         pause();
         memory.close();
-        // C gives the same address to the next region.
+        // The next region gets the same address from C.
         pair.memory(LENGTH);
         sender.failure(IllegalStateException.class);
         receiver.failure(IllegalStateException.class);

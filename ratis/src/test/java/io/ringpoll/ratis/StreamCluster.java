@@ -49,7 +49,7 @@ final class StreamCluster implements AutoCloseable {
         this(folder, settings, Collections.nCopies(count, RdmaConfig.api(settings)));
     }
 
-    /** Servers whose bindings are not all that of the client. */
+    /** Servers with bindings that may differ from the client's. */
     StreamCluster(final Path folder, final RaftProperties settings, final List<RdmaApi> apis) throws IOException {
         this.settings = settings;
         RaftConfigKeys.Rpc.setType(settings, new RdmaRpcType());
@@ -112,7 +112,7 @@ final class StreamCluster implements AutoCloseable {
         return group;
     }
 
-    /** Another client, whose primary is a server. */
+    /** Another client with a server as its primary. */
     DataStreamClient newClient(final int primary) {
         return RdmaDataStreams.newClient(client, peers.get(primary), settings);
     }

@@ -21,7 +21,7 @@ final class PostTimes implements AutoCloseable {
     private final SendList writes = SendList.allocate(LIST, 1);
     private final ReceiveList receives = ReceiveList.allocate(LIST, 1);
 
-    /** What is posted. */
+    /** The kind of the posted requests. */
     enum Kind {
         /** Sends. */
         SEND,
@@ -52,7 +52,7 @@ final class PostTimes implements AutoCloseable {
     /**
      * Measures posts for a time.
      *
-     * @param kind     what is posted
+     * @param kind     kind of the requests
      * @param asList   as one list, or singly
      * @param windowNs how long
      * @return nanoseconds of the posts of one request, without those of the clock

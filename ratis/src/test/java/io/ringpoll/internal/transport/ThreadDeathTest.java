@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Errors on the threads of a node: both sides find out at once. */
+/** Errors on the threads of a node: both sides detect them immediately. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ThreadDeathTest {
@@ -44,7 +44,7 @@ class ThreadDeathTest {
         nodes.close();
     }
 
-    /** A queue for whose events the poller cannot ask: its thread dies. */
+    /** A queue that refuses a request for events: the poller's thread dies. */
     private static final class FatalQueue implements NotifyingQueue {
         @Override
         public int poll(final WorkCompletions records, final int first, final int maxEntries) {
