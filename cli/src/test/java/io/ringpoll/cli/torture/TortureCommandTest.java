@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.cli.options.CommandCalls;
+import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +27,15 @@ class TortureCommandTest {
         assertTrue(report.get("sound").asBoolean());
         assertTrue(report.get("scenes").asInt() >= 1, calls::out);
         assertTrue(report.get("workRequests").asLong() >= 100, calls::out);
+    }
+
+    @Test
+    void shouldNotLogTheExceptionsOfHandlersThatAScenePlans() {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes fault plans");
+        try (LogCapture log = new LogCapture("io.ringpoll.pipeline")) {
+            assertEquals(0, calls.execute("--scenes", "2", "--seed", "-7"), calls::toString);
+            assertEquals(List.of(), log.exceptions());
+        }
     }
 
     @Test

@@ -66,6 +66,11 @@ final class PathRecorder implements CompletionHandler {
         }
     }
 
+    /** Whether an exception is one that the scene has planned. */
+    static boolean isPlanned(final Throwable thrown) {
+        return thrown instanceof HandlerIsTired;
+    }
+
     private Ends ends(final long id, final int number) {
         return EndpointState.isReceive(id) ? endpoints.get(number).receives() : endpoints.get(number).sends();
     }

@@ -2,11 +2,14 @@ package io.ringpoll.verify.torture;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.seeds.SeededRun;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.logging.Filter;
+import java.util.logging.Logger;
 
 /**
  * Plays random scenes on the device of this process, one after the other, until one fails or the time is over. Used by one
@@ -26,9 +29,18 @@ public record Torture(RdmaApi api, SeededRun run, long scenes) {
      * @return the result
      */
     public TortureReport play(final PrintWriter progress) {
-        if (api == RdmaApi.VERBS) {
-            return playScenes(progress);
+        // The pipeline logs the first exception of each kind with its stack.
+        final Logger pipelines = Logger.getLogger(Pipeline.class.getPackageName());
+        final Filter before = pipelines.getFilter();
+        pipelines.setFilter(entry -> !PathRecorder.isPlanned(entry.getThrown()));
+        try {
+            return api == RdmaApi.RPMA ? playOverLibrpma(progress) : playScenes(progress);
+        } finally {
+            pipelines.setFilter(before);
         }
+    }
+
+    private TortureReport playOverLibrpma(final PrintWriter progress) {
         // Planned failures would fill the log; errors are reported by exceptions.
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
