@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
     name = "run",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Moves real work requests through librpma and accounts for every completion.")
+    description = "Moves real work requests through librpma or verbs and accounts for every completion.")
 public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private static final int DEFAULT_PORT = 7471;
     private static final double WARM_UP_SECONDS = 2.5;

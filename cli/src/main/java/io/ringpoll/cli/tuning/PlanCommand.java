@@ -64,7 +64,8 @@ public final class PlanCommand implements Callable<Integer> {
         final Topology topology = Topology.read(files);
         final List<String> devices = topology.rdmaDevices().stream().map(RdmaDevice::name).toList();
         if (device != null && !devices.contains(device)) {
-            throw new ParameterException(spec.commandLine(), "--device: no RDMA device '" + device + "'; there are " + devices);
+            throw new ParameterException(spec.commandLine(), "--device: no RDMA device '" + device + "'; there " +
+                (devices.isEmpty() ? "is none" : "are " + String.join(", ", devices)));
         }
         final AffinityPlan plan;
         try {

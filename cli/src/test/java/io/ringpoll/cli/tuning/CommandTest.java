@@ -173,7 +173,7 @@ class CommandTest {
         "doctor --cpus 9999|ringpoll doctor: --cpus: CPU 9999 is not online",
         "doctor --root /no/such/folder|ringpoll doctor: --root '/no/such/folder' is not a folder",
         "tune|ringpoll tune: no command: use one of plan, jitter, verify",
-        "tune plan --device nope|ringpoll tune plan: --device: no RDMA device 'nope'",
+        "tune plan --device nope|ringpoll tune plan: --device: no RDMA device 'nope'; there ",
         "tune plan --cpus 9999|ringpoll tune plan: CPU 9999 cannot be used",
         "tune plan --handlers poller|ringpoll tune plan: two threads are named 'poller'",
         "tune jitter --seconds 0|ringpoll tune jitter: --seconds 0.0 is not from 0.1",
