@@ -199,7 +199,7 @@ abstract class Delivery {
         final int queueIndex = source.queueIndex(addressOf(slot));
         final int code = slab.getInt(offset + IbvWc.VENDOR_ERR_OFFSET);
         try {
-            handler.onQueueFault(queueIndex, context.queueName(queueIndex), code, context.attachment(queueIndex));
+            handler.onQueueFault(queueIndex, context.queueName(queueIndex), code, context.attachments().get(queueIndex));
         } catch (final Throwable failure) {
             failures.onFailure(failure, slot, 1);
         }

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.poller.QueueAttachments;
 import org.agrona.ErrorHandler;
 
 /**
@@ -12,8 +13,8 @@ interface HandlerContext {
     /** The name of a completion queue, for the report of a fault; any thread. */
     String queueName(int queueIndex);
 
-    /** The attachment of the completion queue of a slot that has not been passed; any thread, null if there is none. */
-    Object attachment(int queueIndex);
+    /** The attachments of the completion queues of slots that have not been passed; any thread, when the poller is there. */
+    QueueAttachments attachments();
 
     /** Whether the completions of a queue have timestamps; any thread, for a slot that has not been passed. */
     boolean hasTimestamps(int queueIndex);

@@ -114,7 +114,7 @@ final class HandlerSlots implements SlotControl {
 
         @Override
         public Object attachment(final long recordAddress) {
-            return context.attachment(queueIndex(recordAddress));
+            return context.attachments().get(queueIndex(recordAddress));
         }
     }
 

@@ -16,10 +16,8 @@ final class InPlaceHandler implements SlotControl {
     private final HandlerContext context;
     private final HandlerFailures failures;
     private final Delivery delivery;
+    private final InPlaceSource source;
     private boolean alive;
-    /** The first slot of the last batch, and its last one. */
-    private long batchBegin;
-    private long batchEnd;
 
     InPlaceHandler(
         final HandlerConfig config, final CompletionSlab slab, final HandlerCounters counters, final HandlerContext context) {
@@ -28,7 +26,8 @@ final class InPlaceHandler implements SlotControl {
         this.context = context;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
-        this.delivery.source(new SlotSource(slab, context, () -> batchBegin, () -> batchEnd));
+        this.source = new InPlaceSource(slab, context);
+        this.delivery.source(source);
     }
 
     String roleName() {
@@ -49,6 +48,7 @@ final class InPlaceHandler implements SlotControl {
     }
 
     void start() throws HandlerNotStarted {
+        source.start();
         try {
             config.handler().onStart(this);
         } catch (final Throwable failure) {
@@ -61,11 +61,11 @@ final class InPlaceHandler implements SlotControl {
     /**
      * Handles a whole batch.
      *
+     * @param queueIndex of all its completions
      * @return the last sequence passed: the end of the batch unless the handler has halted
      */
-    long handle(final long first, final long last) {
-        batchBegin = first;
-        batchEnd = last;
+    long handle(final long first, final long last, final int queueIndex) {
+        source.beginBatch(queueIndex);
         try {
             counters.onBatchBegin(last - first + 1);
             counters.onBatchEnd(last, delivery.deliver(first, last));

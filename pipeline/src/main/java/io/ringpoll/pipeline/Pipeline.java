@@ -13,6 +13,7 @@ import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.internal.poller.MemoryFault;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.PollerLoop;
+import io.ringpoll.internal.poller.QueueAttachments;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.PollerCounters;
 import java.io.UncheckedIOException;
@@ -589,8 +590,8 @@ public final class Pipeline implements AutoCloseable {
         }
 
         @Override
-        public Object attachment(final int queueIndex) {
-            return poller.queues().attachment(queueIndex);
+        public QueueAttachments attachments() {
+            return poller.queues().attachments();
         }
 
         @Override

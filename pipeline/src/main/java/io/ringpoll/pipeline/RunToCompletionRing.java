@@ -15,7 +15,6 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
     private final long timestampsAddress;
-    private final QueueRuns queueRuns;
     private final FaultMark faults;
     private final int capacity;
     private final int mask;
@@ -24,15 +23,12 @@ final class RunToCompletionRing implements PipelineRing {
     private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
     /** The cursor's value. */
     private long published = Sequencer.INITIAL_CURSOR_VALUE;
-    /** Queue of the last published slot; -1 before the first. */
-    private int lastQueue = -1;
 
     private volatile boolean halted;
 
     RunToCompletionRing(final CompletionSlab slab, final List<InPlaceHandler> handlers) {
         this.slab = slab.buffer();
         this.timestampsAddress = slab.timestampsAddress();
-        this.queueRuns = slab.queueRuns();
         this.faults = slab.faults();
         this.capacity = slab.capacity();
         this.mask = slab.mask();
@@ -87,16 +83,12 @@ final class RunToCompletionRing implements PipelineRing {
     @Override
     public void publish(final int count, final int queueIndex) {
         final long first = published + 1;
-        if (queueIndex != lastQueue) {
-            queueRuns.begin(first, queueIndex);
-            lastQueue = queueIndex;
-        }
         final long last = published + count;
         published = last;
         cursor.set(last);
         long passedByAll = last;
         for (final InPlaceHandler handler : handlers) {
-            passedByAll = Math.min(passedByAll, handler.handle(first, last));
+            passedByAll = Math.min(passedByAll, handler.handle(first, last, queueIndex));
         }
         passed.set(passedByAll);
     }

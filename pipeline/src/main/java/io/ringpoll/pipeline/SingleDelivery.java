@@ -5,6 +5,7 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordSource;
+import io.ringpoll.poller.QueueFault;
 import org.agrona.UnsafeApi;
 
 /**
@@ -38,13 +39,32 @@ final class SingleDelivery extends Delivery {
     }
 
     private long deliverOne(final long slot) throws HandlerHalted {
-        if (deliverFault(slot)) {
+        final long record = addressOf(slot);
+        final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+        if (CompletionPaths.status(statusAndOpcode) == QueueFault.STATUS && deliverFault(slot)) {
             return 1;
         }
-        if (accepts(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
-            beginBatch(slot, slot);
+        if (!countsWhileDelivering() && !accepts(statusAndOpcode)) {
+            return 0;
         }
-        return deliverContiguous(slot, 1, slot);
+        beginBatch(slot, slot);
+        try {
+            completionHandler.onCompletion(RecordAddress.show(completion, record), slot, true);
+        } catch (final Throwable failure) {
+            onOneFailed(failure, slot);
+        }
+        if (countsWhileDelivering()) {
+            onDelivered(slot, slot, CompletionPaths.receiveBit(statusAndOpcode), statusAndOpcode);
+        }
+        return 1;
+    }
+
+    private void onOneFailed(final Throwable failure, final long slot) throws HandlerHalted {
+        if (countsWhileDelivering()) {
+            onFailure(failure, slot, 0);
+        } else {
+            failures.onFailure(failure, slot, 1);
+        }
     }
 
     /** Calls the handler before its first completion; inlined to nothing if the handler does not override it. */

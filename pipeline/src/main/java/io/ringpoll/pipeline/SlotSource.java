@@ -54,7 +54,7 @@ final class SlotSource implements RecordSource {
 
     @Override
     public Object attachment(final long recordAddress) {
-        return context.attachment(queueIndex(recordAddress));
+        return context.attachments().get(queueIndex(recordAddress));
     }
 
     @Override
@@ -76,12 +76,16 @@ final class SlotSource implements RecordSource {
         return runs.queueIndex(runs.find(sequence(slab, slabAddress, recordAddress, next)));
     }
 
+    static IllegalStateException notInRing() {
+        return new IllegalStateException("the completion has no queue index: it is not in the ring");
+    }
+
     /** The sequence of a record's slot, less than a ring after a slot that is free, or the next to be free. */
     private static long sequence(
         final CompletionSlab slab, final long slabAddress, final long recordAddress, final long next) {
         final long slot = (recordAddress - slabAddress) / IbvWc.SIZE_BYTES;
         if (slot < 0 || slot > slab.mask()) {
-            throw new IllegalStateException("the completion has no queue index: it is not in the ring");
+            throw notInRing();
         }
         return next + ((int) slot - (int) next & slab.mask());
     }

@@ -9,6 +9,7 @@ import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.IbvWc;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.poller.QueueAttachments;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -93,8 +94,8 @@ class DeliveryClassTest {
         }
 
         @Override
-        public Object attachment(final int queueIndex) {
-            return null;
+        public QueueAttachments attachments() {
+            return new QueueAttachments();
         }
 
         @Override

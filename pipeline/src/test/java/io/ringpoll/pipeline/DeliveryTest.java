@@ -9,6 +9,7 @@ import io.ringpoll.completion.IbvWc;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.poller.QueueAttachments;
 import io.ringpoll.poller.QueueFault;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -342,8 +343,8 @@ class DeliveryTest {
         }
 
         @Override
-        public Object attachment(final int queueIndex) {
-            return null;
+        public QueueAttachments attachments() {
+            return new QueueAttachments();
         }
 
         @Override

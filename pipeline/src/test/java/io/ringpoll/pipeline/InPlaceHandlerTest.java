@@ -97,11 +97,11 @@ class InPlaceHandlerTest {
     void shouldPassNoSlotOfABatchThatFailsOutsideTheHandler() throws Exception {
         final InPlaceHandler handler = handler("first", first);
         handler.start();
-        handler.handle(0, 2);
+        handler.handle(0, 2, 0);
         first.failsAt = 4;
         context.logFailure = new IllegalStateException("log");
         final RuntimeException thrown = context.logFailure;
-        assertEquals(2, handler.handle(3, 5));
+        assertEquals(2, handler.handle(3, 5, 0));
         assertEquals(List.of(thrown), context.logged);
         assertEquals(List.of("first"), context.halted);
         assertSame(thrown, context.cause);
@@ -116,7 +116,7 @@ class InPlaceHandlerTest {
         assertEquals(List.of(), first.calls);
         assertEquals(0, handler.counters().state.get());
         handler.start();
-        handler.handle(0, 0);
+        handler.handle(0, 0, 0);
         first.failsAtShutdown = true;
         handler.end();
         assertEquals(List.of("start", "0 end", "shutdown"), first.calls);
@@ -138,10 +138,24 @@ class InPlaceHandlerTest {
     }
 
     @Test
+    void shouldIdentifyTheQueueOfEachBatchAndOfNoRecordOutsideOfTheRing() {
+        final InPlaceSource source = new InPlaceSource(slab, context);
+        final long firstRecord = slab.buffer().addressOffset();
+        final long lastRecord = firstRecord + (SLOTS - 1) * IbvWc.SIZE_BYTES;
+        source.start();
+        source.beginBatch(3);
+        assertEquals(3, source.queueIndex(firstRecord));
+        source.beginBatch(65_535);
+        assertEquals(65_535, source.queueIndex(lastRecord));
+        assertThrows(IllegalStateException.class, () -> source.queueIndex(firstRecord - IbvWc.SIZE_BYTES));
+        assertThrows(IllegalStateException.class, () -> source.attachment(lastRecord + IbvWc.SIZE_BYTES));
+    }
+
+    @Test
     void shouldHoldNoSlot() {
         final InPlaceHandler handler = handler("first", first);
         final String refusal = "slot 0 is not held: handlers on the poller's thread hold none";
-        handler.handle(0, 0);
+        handler.handle(0, 0, 0);
         assertFalse(handler.hold(0));
         assertEquals(0, handler.held());
         assertEquals(refusal,

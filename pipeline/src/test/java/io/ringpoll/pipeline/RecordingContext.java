@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.poller.QueueAttachments;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.ErrorHandler;
@@ -29,8 +30,8 @@ final class RecordingContext implements HandlerContext {
     }
 
     @Override
-    public Object attachment(final int queueIndex) {
-        return null;
+    public QueueAttachments attachments() {
+        return new QueueAttachments();
     }
 
     @Override

@@ -8,13 +8,23 @@ import java.util.Arrays;
  * <p>Written under the lock of the {@link QueueRegistry}. Any thread may read the attachment of a published completion that has
  * not been passed: it is set before the queue joins the round, and removed after the last completion has been passed.
  */
-final class QueueAttachments {
+public final class QueueAttachments {
     private static final int INITIAL_CAPACITY = 16;
 
     private volatile Object[] byIndex = new Object[INITIAL_CAPACITY];
 
-    /** The attachment of a queue; null if there is none. */
-    Object get(final int index) {
+    /** Creates one without attachments. */
+    public QueueAttachments() {
+        // The array grows.
+    }
+
+    /**
+     * The attachment of a queue.
+     *
+     * @param index of the queue
+     * @return null if there is none
+     */
+    public Object get(final int index) {
         final Object[] attachments = byIndex;
         return index >= 0 && index < attachments.length ? attachments[index] : null;
     }

@@ -237,6 +237,15 @@ public final class QueueRegistry {
     }
 
     /**
+     * The attachments of all queues, see {@link #attachment}.
+     *
+     * @return always the same
+     */
+    public QueueAttachments attachments() {
+        return attachments;
+    }
+
+    /**
      * Whether a completion that has not been passed has a timestamp; any thread, without a lock.
      *
      * @param index that the completion carries
