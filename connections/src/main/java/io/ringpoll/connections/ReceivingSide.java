@@ -147,10 +147,15 @@ abstract class ReceivingSide extends SendingSide {
 
     /** Posts the pending receives again, and owes or returns their credits, if the connection is open. */
     final void postPending() {
-        final int first = firstPending;
-        final int count = pendingEnd - first;
-        firstPending = pendingEnd;
-        if (count > 0 && isOpen()) {
+        if (pendingEnd != firstPending) {
+            postPending(firstPending, pendingEnd);
+        }
+    }
+
+    private void postPending(final int first, final int end) {
+        firstPending = end;
+        if (isOpen()) {
+            final int count = end - first;
             post(first, count);
             owed += count;
             returnCredits();

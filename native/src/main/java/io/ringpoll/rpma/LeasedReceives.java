@@ -32,16 +32,19 @@ final class LeasedReceives extends HotLease implements MessageReceives {
         if (leased == 0) {
             return connection.receive(this, region, offset, lengthBytes, workRequestId, count);
         }
-        final int turn = turn();
+        // Few variables: a call into C keeps no registers, so each is stored before it and loaded after it.
+        long at = offset;
+        long id = workRequestId;
         int accepted = 0;
         int result = RpmaError.SUCCESS;
         while (accepted < count) {
-            // Each call has a turn of its own, so that a long series contains plain calls, too.
-            result = Librpma.POSTING.rpma_recv(turn + accepted, leased, regionAddress,
-                offset + accepted * (long) lengthBytes, lengthBytes, workRequestId + accepted);
+            // The first call has the turn of this one, and each a turn of its own: a long series contains plain calls, too.
+            result = Librpma.POSTING.rpma_recv(turn() + accepted, leased, regionAddress, at, lengthBytes, id);
             if (result != RpmaError.SUCCESS) {
                 break;
             }
+            at += lengthBytes;
+            id++;
             accepted++;
         }
         leave();
