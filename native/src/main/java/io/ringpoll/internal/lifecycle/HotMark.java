@@ -83,7 +83,12 @@ public final class HotMark extends HotMarkWord {
 
     /** Ends the call. */
     public void leave() {
-        WORD.setRelease(this, word + 1);
+        leave(1);
+    }
+
+    /** Ends calls that followed each other within one method: it was entered once, and each had the next turn. */
+    void leave(final int calls) {
+        WORD.setRelease(this, word + calls);
     }
 
     boolean isOwnedBy(final Thread thread) {

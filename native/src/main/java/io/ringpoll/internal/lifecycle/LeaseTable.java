@@ -7,8 +7,9 @@ import java.lang.invoke.VarHandle;
  * Leased addresses of many objects side by side, for one thread that makes the same call for each in turn: the call reads 8 bytes
  * of an array, where a {@link HotLease} is an object for each, anywhere in the heap. A lease keeps its place here up to date.
  *
- * <p>A call is {@link #enterLeased}, the call into C unless the address is 0, and {@link #leave()}, in one {@link HotCall}
- * method. If the address is 0, the call is made by the object itself, which leases again.
+ * <p>A call is {@link #enterLeased}, the call into C unless the address is 0, and {@link #leave}, in one {@link HotCall} method.
+ * If the address is 0, the call is made by the object itself, which leases again. Calls for a few places may follow each other
+ * before they all end by one {@link #leave}: a thread that waits for quiescence waits for all of them.
  *
  * <p>Owned by the one thread that makes the calls, as are the places of the leases. Other threads only take addresses away. They
  * may do so at a former place of a lease that has been moved meanwhile: a place there only loses its address, and a lease that
@@ -43,7 +44,7 @@ public abstract class LeaseTable {
      * Begins a call.
      *
      * @param place of the object's lease
-     * @return the object's address, valid until {@link #leave()}; 0 if there is none, and then no call has begun
+     * @return the object's address, valid until {@link #leave}; 0 if there is none, and then no call has begun
      */
     protected final long enterLeased(final int place) {
         // No read of this call before the last safepoint poll, at which another thread may have searched for its frame.
@@ -54,7 +55,7 @@ public abstract class LeaseTable {
     }
 
     /**
-     * The turn of the call.
+     * The turn of the first call; those of calls that follow it in the same method are the next ones.
      *
      * @return a {@link io.ringpoll.internal.ffm.CallTurn}
      */
@@ -62,9 +63,13 @@ public abstract class LeaseTable {
         return mark.turn();
     }
 
-    /** Ends the call. */
-    protected final void leave() {
-        mark.leave();
+    /**
+     * Ends the call, or all calls of a method.
+     *
+     * @param calls their number, 1 or more
+     */
+    protected final void leave(final int calls) {
+        mark.leave(calls);
     }
 
     /** Grants an address to the thread of a mark, which calls this. */

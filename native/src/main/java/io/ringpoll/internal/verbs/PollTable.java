@@ -21,6 +21,40 @@ public interface PollTable {
     int poll(int place, long wcAddress, int maxEntries);
 
     /**
+     * Polls queues in turn until one is not empty, or a few have been polled: as {@link #poll} for each, at less cost.
+     *
+     * @param places     places of queues
+     * @param first      index of the first place
+     * @param most       maximum number of places, 1 or more
+     * @param wcAddress  as for {@link #poll}
+     * @param maxEntries as for {@link #poll}
+     * @return the number of empty polls before the last one in the upper half ({@link #emptyPolls}), and in the lower half the
+     *     result of the last one as an int: that of {@link #poll} for the place behind the empty ones
+     */
+    long pollInTurn(int[] places, int first, int most, long wcAddress, int maxEntries);
+
+    /**
+     * Makes a result of {@link #pollInTurn}.
+     *
+     * @param emptyPolls number of empty polls before the last one
+     * @param last       result of the last one
+     * @return both
+     */
+    static long result(final int emptyPolls, final int last) {
+        return (long) emptyPolls << Integer.SIZE | last & 0xFFFF_FFFFL;
+    }
+
+    /**
+     * The number of empty polls before the last one.
+     *
+     * @param result of {@link #pollInTurn}
+     * @return 0 or more
+     */
+    static int emptyPolls(final long result) {
+        return (int) (result >>> Integer.SIZE);
+    }
+
+    /**
      * Makes room; all queues are to be placed again by {@link CountedQueue#moveTo}.
      *
      * @param places number of places, more than before

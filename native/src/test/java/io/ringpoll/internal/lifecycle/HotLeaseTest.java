@@ -234,6 +234,17 @@ class HotLeaseTest {
     }
 
     @Test
+    void shouldCountEachCallThatEndsWithOthers() throws InterruptedException {
+        final Table table = new Table(4);
+        for (int place = 0; place < 3; place++) {
+            table.grant(place, ADDRESS, HotMark.ofCurrentThread());
+        }
+        final int before = HotMark.ofCurrentThread().word();
+        table.callEach(4, () -> assertEquals(before, HotMark.ofCurrentThread().word()));
+        assertEquals(before + 3, HotMark.ofCurrentThread().word());
+    }
+
+    @Test
     void shouldNeverBeUsedByTwoThreadsAtATime() {
         final int callsEach = 200_000;
         final OtherThread<Void> first = OtherThread.run(() -> countCalls(callsEach));
@@ -343,9 +354,20 @@ class HotLeaseTest {
             final long leased = enterLeased(place);
             if (leased != 0) {
                 body.run();
-                leave();
+                leave(1);
             }
             return leased;
+        }
+
+        /** Makes a call for each of some places with an address, and ends them all at once. */
+        @HotCall
+        void callEach(final int places, final Body body) throws InterruptedException {
+            int calls = 0;
+            while (calls < places && enterLeased(calls) != 0) {
+                calls++;
+            }
+            body.run();
+            leave(calls);
         }
     }
 }

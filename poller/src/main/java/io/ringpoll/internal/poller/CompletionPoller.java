@@ -118,7 +118,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.counters = Objects.requireNonNull(counters, "the counters are null");
         this.tally = new PollTally(counters);
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
-        this.polls = new SlabPolls(slab, errorHandler);
+        this.polls = new SlabPolls(slab, tally, errorHandler);
         this.clock = Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(handlers, counters, clock);
         commands.onTaskError(errorHandler);
@@ -421,7 +421,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             }
         } finally {
             tally.onEmptyPolls(emptyPolls);
-            onPublished(fullBatches, partial);
+            tally.onPublished(fullBatches, limit, partial);
         }
         final int published = fullBatches * limit + partial;
         final int workCount = count < 0 ? published + publishFault(polled, ring.claimedOffset(), count) : published;
@@ -442,7 +442,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         int position = round.first;
         int slots = 0;
         int offset = 0;
-        for (int left = size; left > 0; left--) {
+        int left = size;
+        while (left > 0) {
             // An empty poll leaves its slots to the next one.
             if (slots < limit) {
                 slots = ring.claim(limit);
@@ -455,8 +456,12 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 }
                 offset = ring.claimedOffset();
             }
+            final long result = polls.pollInTurn(table, places, position, Math.min(left, size - position), offset, slots);
+            final int empty = PollTable.emptyPolls(result);
+            position += empty;
+            left -= empty + 1;
             final int place = places[position];
-            int count = polls.pollAt(table, place, offset, slots);
+            int count = (int) result;
             PolledQueue polled = null;
             if (count == PollTable.NOT_LEASED) {
                 polled = round.byPlace[place];
@@ -516,8 +521,21 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 offset = ring.claimedOffset();
             }
             final boolean isFirst = secondPolls == 0;
-            final int place = isFirst ? places[position] : recent.next();
-            int count = polls.pollAt(table, place, offset, slots);
+            final int place;
+            int count;
+            if (isFirst) {
+                final int most = Math.min(Math.min(firstPolls, size - position), recent.firstPollsLeft());
+                final long result = polls.pollInTurn(table, places, position, most, offset, slots);
+                final int empty = PollTable.emptyPolls(result);
+                recent.onEmpty(places, position, empty);
+                firstPolls -= empty;
+                position += empty;
+                place = places[position];
+                count = (int) result;
+            } else {
+                place = recent.next();
+                count = polls.pollAt(table, place, offset, slots);
+            }
             PolledQueue polled = null;
             boolean hasFailed = false;
             if (count == PollTable.NOT_LEASED) {
@@ -550,8 +568,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             if (isFirst) {
                 firstPolls--;
                 position = position + 1 == size ? 0 : position + 1;
-                if (--recent.firstPollsLeft == 0) {
-                    recent.firstPollsLeft = RecentQueues.INTERVAL;
+                if (recent.endsInterval()) {
                     secondPolls = recent.group();
                     // For a round that a handler ends during the second polls: removals adjust it.
                     round.first = position;
@@ -594,7 +611,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             publishBatch(polled, offset, count);
         } finally {
             // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
-            onPublished(0, count);
+            tally.onPublished(0, batchLimit, count);
         }
         return count;
     }
@@ -603,20 +620,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         // Before the publication: handlers post again into the capacity that these completions release.
         polls.retire(polled, offset, count);
         ring.publish(count, polled.index);
-    }
-
-    /** Counts published completions: batches of the maximum size, and a smaller one of any size. */
-    private void onPublished(final int fullBatches, final int partial) {
-        if (fullBatches != 0) {
-            tally.onBatches(fullBatches, batchLimit);
-        }
-        if (partial != 0) {
-            tally.onBatches(1, partial);
-        }
-        final int published = fullBatches * batchLimit + partial;
-        if (published != 0) {
-            counters.published.getAndAddRelease(published);
-        }
     }
 
     /** Work that is not due in every duty cycle. */

@@ -29,8 +29,28 @@ final class PollTally {
         emptyPolls += number;
     }
 
+    /**
+     * Counts published completions: batches of the maximum size, and a smaller one.
+     *
+     * @param fullBatches number of batches of the maximum size
+     * @param limit       that size
+     * @param partial     size of another batch; 0 if there is none
+     */
+    void onPublished(final int fullBatches, final int limit, final int partial) {
+        if (fullBatches != 0) {
+            onBatches(fullBatches, limit);
+        }
+        if (partial != 0) {
+            onBatches(1, partial);
+        }
+        final int published = fullBatches * limit + partial;
+        if (published != 0) {
+            counters.published.getAndAddRelease(published);
+        }
+    }
+
     /** Counts published batches of one size. */
-    void onBatches(final int number, final int size) {
+    private void onBatches(final int number, final int size) {
         batches += number;
         final int batchClass = PollerCounterSet.sizeClass(size);
         if (batchClass != sizeClass) {

@@ -29,7 +29,7 @@ final class RecentQueues {
     /** By place: number of rounds, one after another, in which a queue of this list was empty. */
     private int[] emptyRounds = new int[0];
     /** First polls before the next group; continues over the ends of the rounds. */
-    int firstPollsLeft = INTERVAL;
+    private int firstPollsLeft = INTERVAL;
 
     /** Makes room for all queues of a round, so that the duty cycle does not allocate. */
     void ensureCapacity(final int capacity) {
@@ -40,6 +40,20 @@ final class RecentQueues {
             emptyRounds = Arrays.copyOf(emptyRounds, capacity);
             Arrays.fill(indexes, before, capacity, NONE);
         }
+    }
+
+    /** Number of first polls before the next group, at least 1. */
+    int firstPollsLeft() {
+        return firstPollsLeft;
+    }
+
+    /** Counts a first poll; true if a group of second polls follows. */
+    boolean endsInterval() {
+        if (--firstPollsLeft > 0) {
+            return false;
+        }
+        firstPollsLeft = INTERVAL;
+        return true;
     }
 
     /** Number of second polls in a group that begins now. */
@@ -67,6 +81,14 @@ final class RecentQueues {
     void onEmpty(final int place) {
         if (indexes[place] != NONE && ++emptyRounds[place] == ROUNDS) {
             remove(place);
+        }
+    }
+
+    /** Counts several first polls, fewer than {@link #firstPollsLeft()}, which were empty. */
+    void onEmpty(final int[] empty, final int first, final int number) {
+        firstPollsLeft -= number;
+        for (int i = first; i < first + number; i++) {
+            onEmpty(empty[i]);
         }
     }
 

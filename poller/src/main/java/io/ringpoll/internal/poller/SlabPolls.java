@@ -17,17 +17,30 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class SlabPolls {
     private final WorkCompletions slab;
     private final long slabAddress;
+    private final PollTally tally;
     private final ErrorHandler errorHandler;
 
-    SlabPolls(final UnsafeBuffer slab, final ErrorHandler errorHandler) {
+    SlabPolls(final UnsafeBuffer slab, final PollTally tally, final ErrorHandler errorHandler) {
         this.slab = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
         slabAddress = slab.addressOffset();
+        this.tally = tally;
         this.errorHandler = errorHandler;
     }
 
     /** Polls a queue by its place; {@link PollTable#NOT_LEASED} if it is to be polled by {@link #pollAndLease}. */
     int pollAt(final PollTable table, final int place, final int offset, final int slots) {
         return table == null ? PollTable.NOT_LEASED : table.poll(place, slabAddress + offset, slots);
+    }
+
+    /** Polls queues by their places as {@link PollTable#pollInTurn}, and counts the empty polls before the last one. */
+    long pollInTurn(
+        final PollTable table, final int[] places, final int first, final int most, final int offset, final int slots) {
+        if (table == null) {
+            return PollTable.result(0, PollTable.NOT_LEASED);
+        }
+        final long result = table.pollInTurn(places, first, most, slabAddress + offset, slots);
+        tally.onEmptyPolls(PollTable.emptyPolls(result));
+        return result;
     }
 
     /** Polls a queue without an address at its place; negative: it has failed, now or, by a report, before. */

@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PollTableRoundTest {
     private static final int SLOTS = 1024;
     private static final int BATCH_LIMIT = 4;
+    /** No divisor of the sizes of rounds. */
+    private static final int MOST_IN_TURN = 7;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final ArraySlots slots = new ArraySlots(SLOTS, SLOTS);
@@ -103,6 +105,19 @@ class PollTableRoundTest {
         }
 
         @Override
+        public long pollInTurn(
+            final int[] places, final int first, final int most, final long wcAddress, final int maxEntries) {
+            assertTrue(most >= 1 && first + most <= places.length);
+            int empty = 0;
+            int last = poll(places[first], wcAddress, maxEntries);
+            while (last == 0 && empty + 1 < Math.min(most, MOST_IN_TURN)) {
+                empty++;
+                last = poll(places[first + empty], wcAddress, maxEntries);
+            }
+            return PollTable.result(empty, last);
+        }
+
+        @Override
         public void resize(final int places) {
             assertTrue(places > leased.length);
             leased = new Tabled[places];
@@ -130,6 +145,46 @@ class PollTableRoundTest {
         assertEquals(3, poller.doWork());
         assertEquals(3, slots.published());
         assertEquals(0, poller.doWork());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {20, 64, 100})
+    void shouldPublishTheCompletionsOfEachQueueBetweenEmptyOnes(final int size) {
+        add(size);
+        poller.doWork();
+        for (int i = 3; i < size; i += 5) {
+            queues.get(i).next = 2;
+        }
+        assertEquals(2 * ((size + 1) / 5), poller.doWork());
+        for (int slot = 0; slot < slots.published(); slot++) {
+            assertEquals(3 + slot / 2 * 5, slots.get(slot).queueIndex());
+        }
+        final long polls = queues.stream().mapToLong(queue -> queue.polls).sum();
+        poller.onClose();
+        assertEquals(polls, counters.polls());
+        assertEquals(polls - slots.published() / 2, counters.emptyPolls());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {20, 100})
+    void shouldContinueBehindTheLastPolledQueueWhenTheRingWasFull(final int size) {
+        final ArraySlots full = new ArraySlots(SLOTS, BATCH_LIMIT);
+        final CompletionPoller behind = new CompletionPoller("behind", full, BATCH_LIMIT, counters);
+        for (int i = 0; i < size; i++) {
+            final Tabled queue = new Tabled();
+            queues.add(queue);
+            behind.queues().add(queue);
+        }
+        behind.doWork();
+        queues.get(12).next = BATCH_LIMIT;
+        assertEquals(BATCH_LIMIT, behind.doWork());
+        assertEquals(CompletionPoller.Outcome.RING_FULL, behind.outcome());
+        assertEquals(List.of(2, 1), List.of(queues.get(12).polls, queues.get(13).polls));
+        full.release(BATCH_LIMIT);
+        assertEquals(0, behind.doWork());
+        // A recent queue of a large round is polled more often.
+        queues.remove(12);
+        queues.forEach(queue -> assertEquals(queues.indexOf(queue) < 12 ? 3 : 2, queue.polls, queue.name));
     }
 
     @ParameterizedTest
