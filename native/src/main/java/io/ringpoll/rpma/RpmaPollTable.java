@@ -37,6 +37,7 @@ final class RpmaPollTable extends LeaseTable implements PollTable {
     public long pollInTurn(final int[] places, final int first, final int most, final long wcAddress, final int maxEntries) {
         final int end = first + Math.min(most, MOST_IN_TURN);
         int next = first;
+        int turn = turn();
         int result;
         do {
             final long cq = enterLeased(places[next]);
@@ -44,7 +45,8 @@ final class RpmaPollTable extends LeaseTable implements PollTable {
                 return leaveBefore(next - first);
             }
             // Each call has a turn of its own, so that a series contains plain calls, too.
-            result = Librpma.COMPLETION.rpma_cq_get_wc(turn() + next - first, cq, maxEntries, wcAddress, countAddress);
+            result = Librpma.COMPLETION.rpma_cq_get_wc(turn, cq, maxEntries, wcAddress, countAddress);
+            turn++;
             next++;
         } while (result == RpmaError.NO_COMPLETION && next < end);
         leave(next - first);

@@ -187,6 +187,26 @@ class PollTableRoundTest {
         queues.forEach(queue -> assertEquals(queues.indexOf(queue) < 12 ? 3 : 2, queue.polls, queue.name));
     }
 
+    @Test
+    void shouldPollARecentQueueAfterEach64OthersUntilItHasBeenEmptyForManyRounds() {
+        final int size = 128;
+        add(size);
+        poller.doWork();
+        queues.get(5).next = 1;
+        assertEquals(1, poller.doWork());
+        assertEquals(3 * 10, pollsOf(5, 10));
+        pollsOf(5, RecentQueues.ROUNDS);
+        assertEquals(10, pollsOf(5, 10));
+    }
+
+    private int pollsOf(final int queue, final int rounds) {
+        final int before = queues.get(queue).polls;
+        for (int i = 0; i < rounds; i++) {
+            assertEquals(0, poller.doWork());
+        }
+        return queues.get(queue).polls - before;
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {2, 100})
     void shouldPublishAFaultOfAPollByTheTableOnce(final int size) {
