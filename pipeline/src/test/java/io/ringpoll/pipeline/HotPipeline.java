@@ -28,18 +28,20 @@ final class HotPipeline {
     private HotPipeline() {
     }
 
-    /** Runs both modes twice, since the second run starts with compiled code. */
+    /** Runs all modes twice, since the second run starts with compiled code. */
     public static void main(final String... arguments) throws TimeoutException {
         for (int round = 0; round < 2; round++) {
-            run(Pipeline.builder());
+            run(Pipeline.builder(), false);
             OUT.println("handler threads");
-            run(Pipeline.builder().runToCompletion());
+            run(Pipeline.builder().runToCompletion(), false);
             OUT.println("run to completion");
+            run(Pipeline.builder().runToCompletion(), true);
+            OUT.println("a round of two queues");
         }
         OUT.println(END);
     }
 
-    private static void run(final PipelineBuilder builder) throws TimeoutException {
+    private static void run(final PipelineBuilder builder, final boolean twoQueues) throws TimeoutException {
         quiet = false;
         try (ConnectedPair pair = ConnectedPair.of(config -> config.sqSize(2 * WINDOW).cqSize(4 * WINDOW))) {
             final Connection client = pair.client();
@@ -50,6 +52,10 @@ final class HotPipeline {
                         }
                     }).start()) {
                 pipeline.addQueue(client.completionQueue());
+                if (twoQueues) {
+                    // Always empty.
+                    pipeline.addQueue(pair.server().completionQueue());
+                }
                 for (int i = 0; i < WINDOW; i++) {
                     write(client);
                 }
@@ -59,6 +65,9 @@ final class HotPipeline {
                 quiet = true;
                 requestSafepoints();
                 pipeline.removeQueue(client.completionQueue());
+                if (twoQueues) {
+                    pipeline.removeQueue(pair.server().completionQueue());
+                }
             }
         }
     }
