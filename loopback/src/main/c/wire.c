@@ -69,7 +69,9 @@ void lb_wire_part(struct lb_wire_segment *segment)
     if (mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_PRIVATE | flags, -1, 0) != MAP_FAILED ||
             mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_SHARED | flags, -1, 0) != MAP_FAILED)
         return;
-    abort(); /* the child of a fork may not touch what is its parent's */
+    /* The kernel has no memory, or a limit is exceeded: then nothing is there, which ends the child when it uses it, not before. */
+    if (mprotect(segment, sizeof(*segment), PROT_NONE))
+        abort(); /* the child of a fork may not touch what is its parent's */
 }
 
 /* Looks how far the consumer is; sets broken if it claims what cannot be. */

@@ -143,7 +143,10 @@ int lb_wire_create(struct lb_wire_segment **segment);
 int lb_wire_map(int fd, struct lb_wire_segment **segment);
 void lb_wire_unmap(struct lb_wire_segment *segment);
 
-/* Puts empty memory, which the other end does not have, in the place of a segment; ends the process if the kernel has none. */
+/*
+ * Puts empty memory, which the other end does not have, in the place of a segment. If the kernel has none, there is nothing in its
+ * place: who accesses it gets a signal (SIGSEGV).
+ */
 void lb_wire_part(struct lb_wire_segment *segment);
 
 /* Orders a store before a load: of two ends that do so, one sees the other. */

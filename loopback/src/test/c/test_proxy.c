@@ -948,6 +948,49 @@ static void should_not_share_a_segment_with_a_child_that_may_have_no_more_memory
     close_other(&other);
 }
 
+/* Starts a child of this process at a moment at which nothing can be mapped. The child can map again. */
+static pid_t fork_without_memory(void)
+{
+    struct rlimit limit;
+
+    CHECK_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    CHECK_EQ(setrlimit(RLIMIT_AS, &none), 0);
+    const pid_t child = fork();
+    (void)setrlimit(RLIMIT_AS, &limit);
+    CHECK(child >= 0);
+    return child;
+}
+
+/* It is told by a signal that its parent's connections are not there, and only if it uses one. */
+static void should_let_a_child_that_can_map_nothing_start_a_program(void)
+{
+    const struct rlimit no_core = {0};
+    struct other other;
+    int status;
+
+    open_other(&other);
+    pid_t child = fork_without_memory();
+    if (child == 0) {
+        (void)execlp("true", "true", (char *)NULL);
+        _exit(127);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    child = fork_without_memory();
+    if (child == 0) {
+        alarm(10);
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        (void)close(STDERR_FILENO); /* of a sanitizer */
+        write_to_it(&other, 1);
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(status != 0);
+    CHECK(request_at(&other, 0) == NULL);
+    close_other(&other);
+}
+
 /* Laps become longer when a message finds no room in a short one. */
 static void should_let_few_messages_of_bursts_wait_for_room(void)
 {
@@ -1188,6 +1231,8 @@ const struct test proxy_tests[] = {
         should_use_the_same_lines_for_answers_that_are_taken_the_short_way},
     {"a child that may have no more memory does not share a segment with its parent",
         should_not_share_a_segment_with_a_child_that_may_have_no_more_memory},
+    {"a child of a fork that can map nothing starts a program, and does not use its parent's connections",
+        should_let_a_child_that_can_map_nothing_start_a_program},
     {"few messages of bursts wait for room", should_let_few_messages_of_bursts_wait_for_room},
     {"what another process cannot have consumed is ignored", should_ignore_what_the_other_end_cannot_have_consumed},
     {"an end that sleeps takes all of a long response", should_take_all_of_a_long_response_while_it_sleeps},
