@@ -87,6 +87,10 @@ final class LinkLifecycle {
     /** Checks the rights of a frame before its message is read or delivered; returns true if it has only been a proof. */
     boolean isProof(final Incoming frame) throws ProtocolException {
         final FrameHeader header = frame.header();
+        if (peerRole == null && FrameKind.hasMessage(header.kind())) {
+            // It has not proven the secret either: the proof of an accepting peer is in its hello.
+            throw new ProtocolException("a message before its hello has been processed");
+        }
         if (!isUnproven()) {
             if (header.kind() == FrameKind.PROOF) {
                 throw new ProtocolException("a proof that was not asked for");

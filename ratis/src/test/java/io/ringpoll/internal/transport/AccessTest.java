@@ -6,12 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -19,6 +28,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
@@ -31,17 +42,25 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The peers that a node accepts, and the requests that it takes from them. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class AccessTest {
     private static final List<MessageType> OF_SERVERS = List.of(MessageType.REQUEST_VOTE, MessageType.APPEND_ENTRIES,
         MessageType.INSTALL_SNAPSHOT, MessageType.START_LEADER_ELECTION, MessageType.READ_INDEX);
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
     @TempDir
     private Path folder;
+
+    AccessTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {
@@ -106,6 +125,60 @@ class AccessTest {
     @Test
     void shouldRefuseAServerThatDoesNotHaveTheSecret() throws Exception {
         assertRefused(server(Access.OPEN), access(PeerRole.CLIENT, secret("a"), null));
+    }
+
+    private static Incoming incoming(final byte kind, final MessageLite message) {
+        final byte type = message == null ? 0 : MessageType.CLIENT_REQUEST.code();
+        return new Incoming(new FrameHeader(kind, type, (byte) 0, 0, 1, 0, 0), message, null);
+    }
+
+    /** A request can arrive before the event of the established connection, which carries the proof. */
+    @Test
+    void shouldTakeNoMessageOfAnAcceptingPeerBeforeItsProof() throws Exception {
+        final NodeConfig config =
+            Nodes.config("client", HandlerThreads.POLLER).with(access(PeerRole.SERVER, secret("a"), secret("s")));
+        final LinkLifecycle lifecycle = new LinkLifecycle("server", PeerBounds.DEFAULT, Handshake.requesting(config));
+        final Incoming request = incoming(FrameKind.REQUEST, Nodes.request(ByteString.EMPTY));
+        assertFalse(lifecycle.isProof(incoming(FrameKind.PING, null)));
+        assertThrows(ProtocolException.class, () -> lifecycle.isProof(request));
+        lifecycle.begin(hello(PeerRole.SERVER, null));
+        assertFalse(lifecycle.isProof(request));
+    }
+
+    /** Of a host that has taken the address of a server. */
+    @Test
+    void shouldServeNoRequestOfAnAcceptingPeerWithoutTheSecret() throws Exception {
+        final AtomicInteger served = new AtomicInteger();
+        final Node node = nodes.node(
+            Nodes.config("server", HandlerThreads.POLLER).with(access(PeerRole.SERVER, secret("a"), secret("s"))),
+            (type, request) -> {
+                served.incrementAndGet();
+                return serve(type, request);
+            }, new TransportCounters());
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), "0");
+            LocalMemoryRegion memory = peer.allocate(Nodes.BUFFER_BYTES, MemoryUsage.SEND)) {
+            final ByteBuffer frame = memory.memory().asByteBuffer();
+            final byte[] payload = Nodes.request(ByteString.EMPTY).toByteArray();
+            new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 1, payload.length, payload.length)
+                .write(frame);
+            frame.put(FrameHeader.LENGTH_BYTES, payload);
+            for (int i = 0; i < 20; i++) {
+                final CompletableFuture<Link> connecting = CompletableFuture.supplyAsync(() -> {
+                    try {
+                        return Nodes.connect(node, endpoint.port());
+                    } catch (final IOException e) {
+                        throw new CompletionException(e);
+                    }
+                });
+                try (Connection accepted = endpoint.nextRequest(ConnectedPair.TIMEOUT_MS).orElseThrow()
+                    .connect(hello(PeerRole.SERVER, new byte[Hello.CHALLENGE_BYTES]).bytes())) {
+                    accepted.send(memory, 0, FrameHeader.LENGTH_BYTES + payload.length, CompletionFlag.ON_ERROR, 1);
+                    assertThrows(ExecutionException.class, () -> connecting.get(30, TimeUnit.SECONDS));
+                }
+            }
+        }
+        Nodes.await("the ends", node::hasNoLinks);
+        assertEquals(0, served.get());
     }
 
     @Test
