@@ -36,7 +36,7 @@ final class Correlation {
         final Reply reply;
         final boolean isFull;
         synchronized (link) {
-            reply = pending.add(timeoutNs);
+            reply = pending.add(type, timeoutNs);
             isFull = type.isUrgent(request) ? link.outbound().isUrgentFull() :
                 pending.size() > node.config().bounds().maxLinkRequests() || link.outbound().isFull();
         }
@@ -93,7 +93,7 @@ final class Correlation {
         }
         final Reply reply;
         synchronized (link) {
-            reply = pending.remove(header.correlationId());
+            reply = pending.remove(header);
         }
         if (reply == null) {
             // The request has timed out or was cancelled.
@@ -129,7 +129,7 @@ final class Correlation {
     }
 
     private static void onTakenWithoutCredit() {
-        // The credit of an urgent request has been returned: its number is not bounded by the engine.
+        // The credit of an urgent request does not wait for the engine.
     }
 
     /** Sends the reply, or the reason for which it cannot be sent. */

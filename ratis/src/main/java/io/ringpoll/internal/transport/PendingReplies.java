@@ -17,10 +17,24 @@ final class PendingReplies {
     }
 
     /** Adds an outstanding request. */
-    Reply add(final long timeoutNs) {
-        final Reply reply = new Reply(link, nextId++, new CompletableFuture<>(), System.nanoTime(), timeoutNs);
+    Reply add(final MessageType type, final long timeoutNs) {
+        final Reply reply = new Reply(link, type, nextId++, new CompletableFuture<>(), System.nanoTime(), timeoutNs);
         byId.put(reply.correlationId(), reply);
         return reply;
+    }
+
+    /**
+     * Removes the reply that a received frame completes.
+     *
+     * @return null if there is none
+     * @throws ProtocolException if the frame has the type of another request; the reply remains
+     */
+    Reply remove(final FrameHeader header) throws ProtocolException {
+        final Reply reply = byId.get(header.correlationId());
+        if (reply != null && reply.type().code() != header.type()) {
+            throw new ProtocolException("a reply of type " + header.type() + " to a request " + reply.type());
+        }
+        return remove(header.correlationId());
     }
 
     /** Removes the reply with an id; returns null if there is none. */
