@@ -68,10 +68,19 @@ final class Failures {
 
     /** Decodes the exception of a peer's reply. */
     static IOException toException(final ThrowableProto proto, final String peer) {
-        final Throwable failure = instantiate(proto, MAX_CAUSES);
-        // An interrupt concerned the peer's thread; the engine would apply an InterruptedIOException to this one.
-        return failure instanceof final IOException io && !(failure instanceof InterruptedIOException) ? io :
-            new IOException(peer + " has failed: " + failure, failure);
+        try {
+            final Throwable failure = instantiate(proto, MAX_CAUSES);
+            // An interrupt concerned the peer's thread; the engine would apply an InterruptedIOException to this one.
+            return failure instanceof final IOException io && !(failure instanceof InterruptedIOException) ? io :
+                new IOException(peer + " has failed: " + failure, failure);
+        } catch (final RuntimeException e) {
+            // The peer chooses the classes, and a method of one throws: the request ends nevertheless.
+            return unknown(proto);
+        }
+    }
+
+    private static IOException unknown(final ThrowableProto proto) {
+        return new IOException(proto.getClassName() + ": " + proto.getErrorMessage());
     }
 
     private static Throwable instantiate(final ThrowableProto proto, final int causesLeft) {
@@ -83,7 +92,7 @@ final class Failures {
                 Class.forName(proto.getClassName(), false, Failures.class.getClassLoader()).asSubclass(Throwable.class);
             failure = type.getConstructor(String.class).newInstance(text);
         } catch (final ReflectiveOperationException | ClassCastException | LinkageError e) {
-            failure = new IOException(proto.getClassName() + ": " + text);
+            failure = unknown(proto);
         }
         if (!proto.getCause().isEmpty() && causesLeft > 0 && failure.getCause() == null) {
             try {

@@ -109,6 +109,16 @@ class FailuresTest {
         assertEquals(1, received.getSuppressed().length);
     }
 
+    /** Otherwise the request of the reply would have no end. */
+    @Test
+    void shouldNameAnExceptionWhoseMethodsThrow() {
+        final IOException received = Failures.toException(ThrowableProto.newBuilder()
+            .setClassName(StubbornException.class.getName()).setErrorMessage("text")
+            .setCause(Failures.toProto(new IOException("inner")).toByteString()).build(), "s1");
+        assertEquals(IOException.class, received.getClass());
+        assertTrue(received.getMessage().contains(StubbornException.class.getName()), received.getMessage());
+    }
+
     @Test
     void shouldUnwrapExceptionsOfExecutors() {
         final IOException inner = new IOException("inner");
