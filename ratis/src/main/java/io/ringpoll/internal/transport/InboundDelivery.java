@@ -40,7 +40,7 @@ final class InboundDelivery {
         final boolean waits =
             frame.advertisement() != null || frame.message() != null && !header.isUrgent() && !messages.isIdle();
         if (header.isUrgent()) {
-            count(urgentCredits, header, false);
+            count(urgentCredits, header, isRequest && !intake.admitsUrgent());
             if (isRequest && !MessageType.of(header.type()).isUrgent(frame.message())) {
                 throw new ProtocolException("an urgent request " + MessageType.of(header.type()));
             }
@@ -119,6 +119,7 @@ final class InboundDelivery {
     /** Owes the credits of requests that the engine has taken, and reads the messages for which there is room now. */
     void releaseCredits(final PeerRole role) throws IOException {
         credits.owe(intake.release(role));
+        urgentCredits.owe(intake.releaseUrgent());
         rendezvous.startNext();
     }
 

@@ -6,7 +6,7 @@ package io.ringpoll.internal.transport;
  * faster than it is served has to wait.
  *
  * <p>A link without an unanswered request is always served. Servers are not subject to the bounds of the node: clients cannot
- * delay them.
+ * delay them. Urgent requests wait for no others, but have the bound of the link as well.
  *
  * <p>Guarded by the lock of the link, except for the node's {@link Admission}.
  */
@@ -16,6 +16,8 @@ final class Intake {
     private int requests;
     private long bytes;
     private int held;
+    private int urgentRequests;
+    private int heldUrgent;
 
     /** An unanswered request. */
     final class Ticket {
@@ -38,6 +40,7 @@ final class Intake {
             if (!ended) {
                 ended = true;
                 requests--;
+                urgentRequests -= urgent ? 1 : 0;
                 bytes -= lengthBytes;
                 admission.leave(lengthBytes);
             }
@@ -56,6 +59,7 @@ final class Intake {
      */
     Ticket begin(final int lengthBytes, final boolean urgent) {
         requests++;
+        urgentRequests += urgent ? 1 : 0;
         bytes += lengthBytes;
         admission.enter(lengthBytes);
         return new Ticket(lengthBytes, urgent);
@@ -70,6 +74,29 @@ final class Intake {
     boolean admits(final PeerRole role) {
         return requests == 0 || requests < bounds.maxLinkRequests() && bytes < bounds.maxLinkBytes() &&
             (role == PeerRole.SERVER || admission.isOpen());
+    }
+
+    /**
+     * Called when an urgent request has been received.
+     *
+     * @return whether its credit returns at once; otherwise {@link #releaseUrgent} returns it later
+     */
+    boolean admitsUrgent() {
+        if (urgentRequests < bounds.maxLinkRequests()) {
+            return true;
+        }
+        heldUrgent++;
+        return false;
+    }
+
+    /** Number of urgent credits to return now. */
+    int releaseUrgent() {
+        if (urgentRequests >= bounds.maxLinkRequests()) {
+            return 0;
+        }
+        final int released = heldUrgent;
+        heldUrgent = 0;
+        return released;
     }
 
     /** Number of credits to return now. */

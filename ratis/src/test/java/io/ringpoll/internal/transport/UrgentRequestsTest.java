@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.testing.TestDevice;
 import java.util.ArrayList;
@@ -25,10 +26,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Votes and heartbeats during bulk transfers. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class UrgentRequestsTest {
     private static final int BULK = 10 * Nodes.CREDITS;
     private static final RequestVoteRequestProto VOTE = RequestVoteRequestProto.newBuilder().setCandidateTerm(7).build();
@@ -38,12 +43,16 @@ class UrgentRequestsTest {
     private static final AppendEntriesRequestProto ENTRIES =
         HEARTBEAT.toBuilder().addEntries(LogEntryProto.newBuilder().setIndex(3)).build();
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
     /** Bulk requests that the server has neither taken nor answered. */
     private final Queue<Runnable> untaken = new ConcurrentLinkedQueue<>();
     private final Queue<CompletableFuture<MessageLite>> unanswered = new ConcurrentLinkedQueue<>();
     private final Queue<CompletableFuture<MessageLite>> unansweredVotes = new ConcurrentLinkedQueue<>();
     private volatile boolean holdsVotes;
+
+    UrgentRequestsTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {
@@ -194,6 +203,30 @@ class UrgentRequestsTest {
         for (final Reply vote : held) {
             assertEquals(VOTED, vote.future().get(20, TimeUnit.SECONDS));
         }
+    }
+
+    /** Nor may they fill the memory of the server. */
+    @Test
+    void shouldTakeNoMoreVotesThanTheBoundUntilSomeHaveAReply() throws Exception {
+        final int bound = 6;
+        final Link link = connect(nodes.server(
+            config("server", PeerBounds.DEFAULT.withQueues(bound, 1 << 20, 100, 1 << 20, 1 << 20)), new Handler()),
+            PeerBounds.DEFAULT);
+        holdsVotes = true;
+        final List<Reply> votes = new ArrayList<>();
+        for (int i = 0; i < 20 * bound; i++) {
+            votes.add(link.request(MessageType.REQUEST_VOTE, VOTE));
+        }
+        final int most = bound + NodeConfig.URGENT_CREDITS;
+        Nodes.await("the votes within the bound", () -> unansweredVotes.size() >= most);
+        TimeUnit.MILLISECONDS.sleep(200);
+        assertEquals(most, unansweredVotes.size());
+        holdsVotes = false;
+        unansweredVotes.forEach(reply -> reply.complete(VOTED));
+        for (final Reply vote : votes) {
+            assertEquals(VOTED, vote.future().get(20, TimeUnit.SECONDS));
+        }
+        assertAnswersUrgentOnes(link);
     }
 
     @Test
