@@ -110,8 +110,11 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
 
     @Override
     public void closeImpl() throws IOException {
-        super.closeImpl();
-        node.close();
+        try {
+            super.closeImpl();
+        } finally {
+            node.close();
+        }
     }
 
     @Override

@@ -296,13 +296,22 @@ public abstract class ConnectionEventLoop<C> {
         }
     }
 
-    /** Accepts no more requests. */
+    /**
+     * Accepts no more requests. Each listener is closed, also if the close of another one fails: its port would stay in use. The
+     * end of the thread closes those again whose close has failed.
+     */
     protected final void closeListeners() {
-        for (final RcListener listener : listeners) {
-            descriptors.remove(listener.eventFd());
-            listener.close();
-        }
+        final List<RcListener> open = List.copyOf(listeners);
         listeners.clear();
+        for (final RcListener listener : open) {
+            try {
+                descriptors.remove(listener.eventFd());
+                listener.close();
+            } catch (final RuntimeException | Error failure) {
+                listeners.add(listener);
+                onDefect(failure);
+            }
+        }
     }
 
     /**

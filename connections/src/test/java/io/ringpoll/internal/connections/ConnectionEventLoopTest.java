@@ -84,6 +84,21 @@ class ConnectionEventLoopTest {
         establish(request(first));
     }
 
+    /** Otherwise its port would be in use until the end of the process. */
+    @Test
+    void shouldCloseEachListenerIfTheCloseOfOneFails() throws Exception {
+        loop.start();
+        listen();
+        final int second = listen();
+        establish(request(second));
+        loop.releaseAll();
+        assertEquals("released", next());
+        loop.failNextClose();
+        assertTrue(loop.stop(TIMEOUT_NS));
+        assertTrue(next().contains("rpma_ep_shutdown"));
+        peer.listen(TestDevice.address(), second).close();
+    }
+
     @Test
     void shouldPauseAfterADefectThatLasts() throws Exception {
         loop.start();
@@ -184,6 +199,14 @@ class ConnectionEventLoopTest {
         }
 
         private volatile DefectiveConnection accepted;
+
+        void failNextClose() {
+            execute(() -> {
+                CallFault.plan(1, IO_ERROR);
+                closeListeners();
+                CallFault.plan(0, 0);
+            });
+        }
 
         void readAll() {
             execute(() -> all().forEach(this::readEvent));

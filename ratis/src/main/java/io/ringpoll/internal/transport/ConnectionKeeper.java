@@ -63,8 +63,8 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     /** Ends all connections and the thread, regardless of interrupts; returns false if they have not ended in time. */
     boolean close() {
         execute(() -> {
-            closeListeners();
             closing = new IOException("this node is closed");
+            closeListeners();
             all().forEach(kept -> kept.owner().fail(closing));
         });
         if (join(TimeUnit.MILLISECONDS.toNanos(node.config().closeTimeoutMs()))) {

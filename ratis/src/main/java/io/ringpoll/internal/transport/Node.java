@@ -4,6 +4,7 @@ import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.internal.rc.RcResource;
@@ -123,12 +124,24 @@ public final class Node implements AutoCloseable {
      */
     public void listen(final String address, final int port) throws IOException {
         try {
-            keeper.listen(peer.listen(address, port));
+            listen(peer.listen(address, port));
         } catch (final WaitInterruptedException e) {
             throw new InterruptedIOException("interrupted while looking up " + address);
         } catch (final RdmaException | IllegalStateException e) {
             throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
         }
+    }
+
+    /** The keeper closes what it has got before the close begins. */
+    private void listen(final RcListener listener) throws AlreadyClosedException {
+        synchronized (attaching) {
+            if (!closed) {
+                keeper.listen(listener);
+                return;
+            }
+        }
+        listener.close();
+        throw new AlreadyClosedException(config.name() + " is closed");
     }
 
     /**

@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -217,6 +218,9 @@ class ConnectionEndTest {
             Nodes.await("the free port", () -> listens(next));
             assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(FREE_WITHIN_S));
             assertTrue(closer.isAlive());
+            // It would keep another port for as long.
+            assertThrows(AlreadyClosedException.class,
+                () -> server.listen(TestDevice.address(), Integer.parseInt(ConnectedPair.anyPort())));
         } finally {
             returning.countDown();
             closer.join();
