@@ -163,7 +163,7 @@ final class RdmaLogAppender extends LogAppenderBase {
             final ReadyEntries.Batch batch = ready.take(getFollower().getNextIndex());
             return batch != null && send(bounded(getLeaderState().newAppendEntriesRequestProto(
                 getFollower(), batch.entries(), batch.previous(), CallId.getAndIncrement())));
-        } catch (final RuntimeException e) {
+        } catch (final RuntimeException | Error e) {
             restart(e);
             return false;
         }
@@ -250,11 +250,14 @@ final class RdmaLogAppender extends LogAppenderBase {
         wakeUp();
     }
 
-    /** Lets the appender's own thread throw an exception of another one, which replaces this appender. */
-    private void restart(final RuntimeException failure) {
+    /**
+     * Lets the appender's own thread end with an exception of another one, which replaces this appender. Nothing else would: an
+     * {@link Error} leaves the turn or the window as it is.
+     */
+    private void restart(final Throwable failure) {
         window.endEpoch(null);
         leave(RaftLog.INVALID_LOG_INDEX, () -> {
-            throw failure;
+            throw new IllegalStateException("a thread that sends, or has received a reply, has failed", failure);
         });
     }
 
@@ -353,7 +356,7 @@ final class RdmaLogAppender extends LogAppenderBase {
             } else if (window.end(request, reply, failure) && isRunning()) {
                 processInOrder();
             }
-        } catch (final RuntimeException e) {
+        } catch (final RuntimeException | Error e) {
             restart(e);
         }
     }

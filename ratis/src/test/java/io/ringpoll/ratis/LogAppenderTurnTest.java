@@ -484,6 +484,25 @@ class LogAppenderTurnTest extends LogAppenderFixture {
         verify(leader, timeout(LONG_MS)).restart(appender);
     }
 
+    /** The thread has the turn, and would keep it for ever. */
+    @Test
+    void shouldRestartWhenAnErrorEndsTheSendOfAnEntry() throws Exception {
+        awaitParked(follow());
+        doThrow(new OutOfMemoryError("on purpose")).when(leader)
+            .newAppendEntriesRequestProto(any(), any(), any(), anyLong());
+        append();
+        verify(leader, timeout(LONG_MS)).restart(appender);
+    }
+
+    @Test
+    void shouldRestartWhenAnErrorEndsTheProcessingOfAReply() throws Exception {
+        follow();
+        doThrow(new OutOfMemoryError("on purpose")).when(leader).onFollowerSuccessAppendEntries(any());
+        append();
+        next().answer(AppendResult.SUCCESS);
+        verify(leader, timeout(LONG_MS)).restart(appender);
+    }
+
     @Test
     void shouldRestartWhenAnEntryCannotBeRead() throws Exception {
         follow();
