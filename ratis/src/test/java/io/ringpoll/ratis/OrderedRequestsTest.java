@@ -47,13 +47,13 @@ import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Sends requests of mixed sizes to three servers, which must store them in the order of the client's calls. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @ParameterizedClass
-@ValueSource(strings = {"poller", "parallel"})
+@CsvSource({"poller, rpma", "parallel, rpma", "parallel, verbs"})
 class OrderedRequestsTest {
     private static final int SERVERS = 3;
     private static final int WAIT_S = 60;
@@ -68,8 +68,10 @@ class OrderedRequestsTest {
     private static final List<RaftServer> CLUSTER = new ArrayList<>();
     private static RaftGroup group;
 
-    @Parameter
+    @Parameter(0)
     private String handlers;
+    @Parameter(1)
+    private String api;
     private RaftClient client;
 
     /** Records the applied contents. */
@@ -90,18 +92,18 @@ class OrderedRequestsTest {
     }
 
     @BeforeParameterizedClassInvocation
-    static void start(final String handlers) throws IOException {
+    static void start(final String handlers, final String api) throws IOException {
         final List<Integer> ports =
             IntStream.range(0, SERVERS).mapToObj(i -> Integer.parseInt(ConnectedPair.anyPort())).toList();
         final List<RaftPeer> peers = IntStream.range(0, SERVERS).mapToObj(i -> RaftPeer.newBuilder().setId("order-s" + i)
             .setAddress(TestDevice.address() + ":" + ports.get(i)).build()).toList();
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
-            final RaftProperties properties = properties(handlers);
+            final RaftProperties properties = properties(handlers, api);
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
             RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
-            RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(handlers + i).toFile()));
+            RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(handlers + api + i).toFile()));
             RaftServerConfigKeys.Rpc.setTimeoutMin(properties, NO_ELECTION);
             RaftServerConfigKeys.Rpc.setTimeoutMax(properties, NO_ELECTION.multiply(2));
             if (i == 0) {
@@ -128,15 +130,16 @@ class OrderedRequestsTest {
         CLUSTER.clear();
     }
 
-    private static RaftProperties properties(final String handlers) {
+    private static RaftProperties properties(final String handlers, final String api) {
         final RaftProperties properties = TestProperties.patient();
         properties.set(RdmaConfigKeys.HANDLERS_KEY, handlers);
+        RdmaConfigKeys.setApi(properties, api);
         RaftClientConfigKeys.MessageStream.setSubmessageSize(properties, CHUNK);
         return properties;
     }
 
     private RaftClient newClient() {
-        return RaftClient.newBuilder().setProperties(properties(handlers)).setRaftGroup(group).build();
+        return RaftClient.newBuilder().setProperties(properties(handlers, api)).setRaftGroup(group).build();
     }
 
     @BeforeEach

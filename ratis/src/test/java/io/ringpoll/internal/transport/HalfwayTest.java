@@ -18,7 +18,9 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -26,11 +28,19 @@ import org.junit.jupiter.params.provider.ValueSource;
  * and calls into the loopback device fail.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class HalfwayTest {
     private static final int NO_MEMORY = 12;
     private static final int CONNECT_MS = 300;
 
-    private final Nodes nodes = new Nodes();
+    private final RdmaApi api;
+    private final Nodes nodes;
+
+    HalfwayTest(final RdmaApi api) {
+        this.api = api;
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {
@@ -63,8 +73,8 @@ class HalfwayTest {
     }
 
     /** Opens and closes a node; returns false if it has failed after a number of resources. */
-    private static boolean opens(final boolean shared, final int resources) {
-        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+    private boolean opens(final boolean shared, final int resources) {
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final NodeConfig config = Nodes.config("half-way",
             new PollerConfig(shared, -1, WaitMode.BLOCK, 0, HandlerThreads.POLLER, WaitMode.BLOCK));
         try {

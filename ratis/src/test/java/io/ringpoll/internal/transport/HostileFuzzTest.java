@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -21,10 +22,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Random hellos and frames with boundary values, over real connections: they lose their own connection at most. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class HostileFuzzTest {
     private static final long SEED = 4711;
     private static final int CASES = 60;
@@ -33,10 +38,14 @@ class HostileFuzzTest {
     private static final long[] LONGS = {Long.MIN_VALUE, -1, 0, 1, 8191, 8192, 1L << 32 | 1, Long.MAX_VALUE};
     private static final int[] CREDITS = {0, 0, 0, 1, Nodes.CREDITS, 0x7FFF, 0xFFFF};
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
     private final Random random = new Random(SEED);
     private Nodes.Server server;
     private Link honest;
+
+    HostileFuzzTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @BeforeEach
     void open() throws Exception {

@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
@@ -23,14 +24,22 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A peer that uses librpma but violates the transport's protocol loses its connection, and other peers do not. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class HostilePeerTest {
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
     private Nodes.Server server;
     private Link honest;
+
+    HostilePeerTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @BeforeEach
     void open() throws Exception {

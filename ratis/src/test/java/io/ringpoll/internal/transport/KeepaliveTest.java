@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.testing.TestDevice;
@@ -22,16 +23,24 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Peers that stop without a disconnect, and peers that are only slow. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class KeepaliveTest {
     /** Shorter than the waits of the tests, longer than the time for which a busy machine may stop a live peer. */
     private static final PeerBounds FAIR = PeerBounds.DEFAULT.withKeepalive(100, 4_000);
     private static final PeerBounds PATIENT = PeerBounds.DEFAULT.withKeepalive(100, 40_000);
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
+
+    KeepaliveTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {

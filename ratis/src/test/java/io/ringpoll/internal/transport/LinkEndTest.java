@@ -8,6 +8,7 @@ import static org.mockito.Mockito.when;
 
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
@@ -26,16 +27,24 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Messages that wait behind a long one, and the effects of failed completions. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class LinkEndTest {
     private static final int LONG_BYTES = 5_000;
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
     private final TransportCounters counters = new TransportCounters();
     private final CountDownLatch unblocked = new CountDownLatch(1);
     private final List<Integer> delivered = Collections.synchronizedList(new ArrayList<>());
+
+    LinkEndTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {

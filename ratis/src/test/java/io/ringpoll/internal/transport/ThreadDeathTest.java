@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.WorkCompletions;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.NotifyingQueue;
@@ -26,10 +27,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Errors on the threads of a node: both sides detect them immediately. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class ThreadDeathTest {
     /** A keepalive that ends no connection during a test. */
     private static final PeerBounds PATIENT = PeerBounds.DEFAULT.withKeepalive(100, 600_000);
@@ -37,7 +42,11 @@ class ThreadDeathTest {
     private static final PeerBounds SHORT = PeerBounds.DEFAULT.withKeepalive(100, 4_000);
     private static final ByteString FATAL = ByteString.copyFromUtf8("fatal");
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
+
+    ThreadDeathTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {
