@@ -23,6 +23,11 @@ final class Admission {
         bytes.addAndGet(lengthBytes);
     }
 
+    /** Adds to the length of a request that has entered. */
+    void add(final int lengthBytes) {
+        bytes.addAndGet(lengthBytes);
+    }
+
     void leave(final int lengthBytes) {
         requests.decrementAndGet();
         bytes.addAndGet(-lengthBytes);

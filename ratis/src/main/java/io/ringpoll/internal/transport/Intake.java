@@ -2,8 +2,8 @@ package io.ringpoll.internal.transport;
 
 /**
  * The requests of one peer, from their delivery until their replies have been posted. The credit of a request returns when the
- * engine has taken the request, and when the unanswered ones are below the bounds of the link and the node: a peer that sends
- * faster than it is served has to wait.
+ * engine has taken the request, and when the unanswered ones, with the replies that wait to be posted, are below the bounds of
+ * the link and the node: a peer that sends faster than it is served, or than it takes the replies, has to wait.
  *
  * <p>A link without an unanswered request is always served. Servers are not subject to the bounds of the node: clients cannot
  * delay them. Urgent requests wait for no others, but have the bound of the link as well.
@@ -23,6 +23,7 @@ final class Intake {
     final class Ticket {
         private final int lengthBytes;
         private final boolean urgent;
+        private int replyBytes;
         private boolean ended;
 
         private Ticket(final int lengthBytes, final boolean urgent) {
@@ -35,9 +36,19 @@ final class Intake {
             return urgent;
         }
 
+        /** Counts the reply, which occupies memory until it is posted; another one replaces it. */
+        void reply(final int newBytes) {
+            if (!ended) {
+                bytes += newBytes - replyBytes;
+                admission.add(newBytes - replyBytes);
+                replyBytes = newBytes;
+            }
+        }
+
         /** Ends the request: its reply has been posted, or never will be; idempotent. */
         void end() {
             if (!ended) {
+                reply(0);
                 ended = true;
                 requests--;
                 urgentRequests -= urgent ? 1 : 0;

@@ -43,6 +43,9 @@ final class MessageSender {
         synchronized (link) {
             fits = length <= outbound.frameMessageBytes();
             peerLimit = outbound.peerMaxMessageBytes();
+            if (ticket != null) {
+                ticket.reply(length);
+            }
         }
         if (length > Math.min(node.config().maxMessageBytes(), peerLimit)) {
             throw tooLong(kind, type, length, peerLimit);

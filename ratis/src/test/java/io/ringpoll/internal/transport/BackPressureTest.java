@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,6 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
@@ -114,6 +116,32 @@ class BackPressureTest {
         Nodes.assertEchoed(Nodes.connect(client(PeerRole.SERVER), server.port()), ANSWERED);
         assertTrue(arrived.get() <= 3 + Rendezvous.MAX_LANDINGS, arrived::toString);
         answerAll(replies);
+    }
+
+    /** It could ask for any number of long replies, each of which would occupy registered memory. */
+    @Test
+    void shouldHoldBackAPeerThatDoesNotReadItsReplies() throws Exception {
+        final int lengthBytes = 300_000;
+        final AtomicInteger served = new AtomicInteger();
+        final Nodes.Server server = nodes.server(config("server",
+            PeerBounds.DEFAULT.withQueues(1 << 20, 3 * lengthBytes, 1 << 20, 1 << 30, 1 << 30)), (type, request) -> {
+                served.incrementAndGet();
+                return Nodes.echo(type, Nodes.request(Nodes.random(lengthBytes)));
+            });
+        final Link link = Nodes.connect(client(PeerRole.SERVER), server.port());
+        final CountDownLatch reading = new CountDownLatch(1);
+        link.later(() -> Uninterruptibles.awaitUninterruptibly(reading));
+        final List<CompletableFuture<ByteString>> replies = send(link, REQUESTS, 0);
+        // As many replies are under way as the peer has granted credits; those behind them wait.
+        Nodes.await("the bound", () -> served.get() >= Nodes.CREDITS + 3);
+        TimeUnit.MILLISECONDS.sleep(200);
+        assertTrue(served.get() <= Nodes.CREDITS + 3 + Nodes.CREDITS, served::toString);
+        reading.countDown();
+        for (final CompletableFuture<ByteString> reply : replies) {
+            assertEquals(lengthBytes, reply.get(30, TimeUnit.SECONDS).size());
+        }
+        Nodes.await("no request left", () -> server.node().admission().requests() == 0);
+        assertEquals(0, server.node().admission().bytes());
     }
 
     @Test
