@@ -68,10 +68,14 @@ static void close_end(struct end *end)
     verbs_pair_close(&end->pair);
 }
 
-/* An element of one of the side's regions; `bad` has a key that is not usable. */
+/*
+ * An element of one of the side's regions; `bad` has a key of another protection domain, which is that of the queue pair where
+ * the receives have one of their own.
+ */
 static struct ibv_sge element(const struct end *end, int side, uint32_t where, uint32_t length, bool is_more, bool bad)
 {
-    const struct ibv_mr *mr = bad ? end->foreign[side] : is_more ? end->more_mr[side] : end->pair.mr[side];
+    const struct ibv_mr *other = side == 1 && end->pair.srq_pd != NULL ? end->pair.mr[1] : end->foreign[side];
+    const struct ibv_mr *mr = bad ? other : is_more ? end->more_mr[side] : end->pair.mr[side];
 
     return (struct ibv_sge){(uintptr_t)(is_more && !bad ? end->more[side] : end->pair.buffer[side]) + where, length, mr->lkey};
 }
@@ -338,6 +342,48 @@ static void should_wait_in_the_middle_of_a_list(void)
             CHECK(memcmp(end.pair.buffer[0], end.pair.buffer[1], fails ? 64 * receives : 64 * 16) == 0);
             close_end(&end);
         }
+    }
+}
+
+#define LONG 100000u
+
+/* A message that is so long that it is copied without locks, by the end of the post, is not overtaken by those behind it. */
+static void should_keep_the_place_of_a_long_message(void)
+{
+    static struct end end;
+    int error;
+
+    for (uint32_t place = 0; place < 16; place += 5) {
+        char *bytes = calloc(2, LONG);
+        struct ibv_recv_wr *bad_recv;
+
+        open_end(&end, &usual);
+        CHECK(bytes != NULL);
+        memset(bytes, 7, LONG);
+        struct ibv_mr *mr = ibv_reg_mr(end.pair.pd, bytes, 2 * LONG, IBV_ACCESS_LOCAL_WRITE);
+        CHECK(mr != NULL);
+        make_plain_list(&end, 16, IBV_SEND_SIGNALED);
+        end.sge[place][0] = (struct ibv_sge){(uintptr_t)bytes, LONG, mr->lkey};
+        for (uint32_t i = 0; i < 16; i++) {
+            struct ibv_sge sge = {(uintptr_t)(bytes + LONG), LONG, mr->lkey};
+            struct ibv_recv_wr recv = {.wr_id = 100 + i, .sg_list = &sge, .num_sge = 1};
+
+            if (i == place)
+                CHECK_EQ(ibv_post_recv(end.pair.qp[1], &recv, &bad_recv), 0);
+            else
+                verbs_recv(&end.pair, 1, 100 + i, 64 * i, 64);
+        }
+        CHECK_EQ(post(&end, 0, 16, false, &error), 16);
+        for (uint32_t i = 0; i < 16; i++) {
+            expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
+            expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
+            if (i != place)
+                CHECK(memcmp(end.pair.buffer[0] + 64 * i, end.pair.buffer[1] + 64 * i, 64) == 0);
+        }
+        CHECK(memcmp(bytes, bytes + LONG, LONG) == 0);
+        CHECK_EQ(ibv_dereg_mr(mr), 0);
+        free(bytes);
+        close_end(&end);
     }
 }
 
@@ -679,6 +725,7 @@ static void should_lose_nothing_when_the_receiver_fails_under_lists(void)
 const struct test message_list_tests[] = {
     {"message list: the results are those of single posts", should_have_the_results_of_single_posts},
     {"message list: a message without a receive waits, with those behind it", should_wait_in_the_middle_of_a_list},
+    {"message list: a long message is not overtaken", should_keep_the_place_of_a_long_message},
     {"message list: a message fails where it does not fit", should_fail_in_the_middle_of_a_list},
     {"message list: events, the sender's first", should_raise_the_events_of_a_list},
     {"message list: a queue overruns", should_overrun_a_queue_in_the_middle_of_a_list},
