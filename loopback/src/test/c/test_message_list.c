@@ -141,7 +141,11 @@ static uint32_t make_random_list(struct end *end, uint64_t *seed, uint64_t wr_id
             end->sge[i][piece] = element(end, 0, next_random(seed) % 8192, length / (uint32_t)wr->num_sge,
                 next_random(seed) % 4 == 0, bad && piece == 0);
         wr->wr.rdma.remote_addr = (uintptr_t)end->pair.buffer[1] + next_random(seed) % 8192;
-        wr->wr.rdma.rkey = next_random(seed) % 1000 < odds->bad_key ? 1 : end->pair.mr[1]->rkey;
+        wr->wr.rdma.rkey = end->pair.mr[1]->rkey;
+        if (next_random(seed) % 1000 < odds->bad_key) {
+            wr->wr.rdma.remote_addr = (uintptr_t)end->more[1];
+            wr->wr.rdma.rkey = next_random(seed) % 2 ? 1 : end->more_mr[1]->rkey; /* which is not for others */
+        }
         wr->next = i + 1 < count ? &end->wr[i + 1] : NULL;
     }
     return count;
@@ -282,6 +286,7 @@ static void should_have_the_results_of_single_posts(void)
         options.signal_all = seed % 7 == 0;
         options.rnr_retry = seed % 6 == 0 ? 0 : 7;
         options.min_rnr_timer = 1;
+        options.access = seed % 13 == 1 ? IBV_ACCESS_LOCAL_WRITE : 0; /* or all */
         options.max_wr = seed % 9 == 0 ? 7 : QUEUE; /* a list that does not fit */
         options.wc_flags = seed % 10 == 3 ? IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP : 0;
         /* A failed list flushes its rest before the receiver's, which are in order only in a queue of their own. */
