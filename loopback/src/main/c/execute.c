@@ -82,11 +82,7 @@ static inline char *hold_remote(struct lb_qp *qp, const struct ibv_send_wr *wr, 
     return host;
 }
 
-/*
- * A short write of one element in a list, if the queue pair keeps both regions: all checks and no more. Returns false with nothing
- * done if there is any reason to take the longer way, which reports failures, too.
- */
-static inline bool write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+bool lb_write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
 {
     if (qp->kept_local == NULL || wr->num_sge != 1 || wr->send_flags & IBV_SEND_INLINE || qp->peer == NULL ||
             !lb_qp_responds_to(qp->peer, qp))
@@ -203,7 +199,7 @@ enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struc
 
     switch (opcode) {
     case IBV_WR_RDMA_WRITE:
-        if (__builtin_expect(qp->keeps, 0) && write_kept(qp, wr, aftermath))
+        if (__builtin_expect(qp->keeps, 0) && lb_write_kept(qp, wr, aftermath))
             return LB_DONE;
         return access_remote(qp, wr, true, failure, aftermath);
     case IBV_WR_RDMA_READ:

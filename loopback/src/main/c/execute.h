@@ -73,6 +73,12 @@ static inline uint64_t lb_cost_of(const struct ibv_send_wr *wr)
 enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 
+/*
+ * execute.c; sq_lock held. A short write of one element in a list, if the queue pair keeps both regions: all checks and no more.
+ * Returns false with nothing done if there is any reason to take the longer way, which reports failures, too.
+ */
+bool lb_write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath);
+
 /* Messages that one section under the peer's rq_lock delivers, and their bytes: what others wait for it. */
 #define LB_RUN 32u
 #define LB_RUN_BYTES 16384u

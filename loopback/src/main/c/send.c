@@ -204,13 +204,31 @@ static uint32_t length_of_run(const struct lb_qp *qp, const struct ibv_send_wr *
     return count;
 }
 
-/* In a list: executes the messages from this one on that one section can deliver. Returns the request behind them. */
+/* Executes the short writes from this one on whose regions are kept. Returns the request behind them. */
+static inline struct ibv_send_wr *post_writes(struct lb_qp *qp, struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+{
+    /* As check_request: one element is permitted, since the post of the request that has left its region kept had one. */
+    while (wr != NULL && wr->opcode == IBV_WR_RDMA_WRITE && has_room(qp, 1) && lb_write_kept(qp, wr, aftermath)) {
+        qp->posted++;
+        qp->executed++;
+        wr = wr->next;
+    }
+    return wr;
+}
+
+/*
+ * In a list: executes the short writes from this one on, and then the messages that one section can deliver. Returns the request
+ * behind them.
+ */
 static struct ibv_send_wr *post_run(struct lb_qp *qp, struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
 {
     const struct lb_qp *peer = qp->peer;
 
     if (qp->sq_error || qp->wait != LB_WAIT_NONE || qp->faults != NULL || peer == NULL || peer->proxy != NULL ||
             peer->faults != NULL || qp->send_cq->faults != NULL)
+        return wr;
+    wr = post_writes(qp, wr, aftermath);
+    if (wr == NULL || !is_message(wr))
         return wr;
     const uint32_t room = has_room(qp, LB_RUN) ? LB_RUN : qp->sq_capacity - (qp->posted - qp->retired_seen);
     const uint32_t count = length_of_run(qp, wr, room);
@@ -258,7 +276,7 @@ static __attribute__((noinline)) int post_list(struct lb_qp *qp, struct ibv_send
     if (is_list)
         lb_keep_begin(qp);
     while (wr != NULL && !error) {
-        if (is_list && is_message(wr)) {
+        if (is_list) {
             wr = post_run(qp, wr, &aftermath);
             if (wr == NULL)
                 break;
@@ -305,7 +323,7 @@ int lb_post_send_all(struct lb_qp *qp, struct ibv_send_wr *first, uint32_t count
         error = lb_qp_faults_refuse(qp) ? ENOMEM : 0;
     lb_keep_begin(qp);
     for (struct ibv_send_wr *wr = first; wr != NULL && !error; wr = wr != NULL ? wr->next : NULL) {
-        if (count > 1 && is_message(wr))
+        if (count > 1)
             wr = post_run(qp, wr, &aftermath);
         if (wr != NULL)
             error = post_any(qp, wr, &posting, &aftermath);
