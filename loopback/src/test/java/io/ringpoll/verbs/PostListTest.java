@@ -13,7 +13,10 @@ import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -333,6 +336,48 @@ class PostListTest {
                     assertRefused("shared completes requests of another queue pair", two, pair, counted, first);
                 }
                 two.createQueuePair(pair.domain(), counted).close();
+            }
+        }
+    }
+
+    /** The queue pair is refused, and the other queue serves the next one. */
+    @Test
+    void shouldLeaveTheQueuesOfAQueuePairThatIsRefusedWhileAnotherThreadClosesOne() throws Exception {
+        final AtomicReference<VerbsCompletionQueue> receives = new AtomicReference<>();
+        final AtomicBoolean stop = new AtomicBoolean();
+        try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
+            ConnectionId id = ConnectionId.resolve(VerbsPair.at(listener), VerbsPair.TIMEOUT_MS);
+            VerbsCompletionQueue sends = VerbsCompletionQueue.create(id.context(), "sends", 16, null)) {
+            receives.set(VerbsCompletionQueue.create(id.context(), "receives", 16, null));
+            final FutureTask<Void> closes = new FutureTask<>(() -> closeAndRecreate(id, receives, stop), null);
+            new Thread(closes, "closes").start();
+            try {
+                int refused = 0;
+                while (refused < 20) {
+                    try {
+                        id.createQueuePair(pair.domain(), QueuePairAttributes.create(sends, receives.get())).close();
+                    } catch (final IllegalStateException closed) {
+                        assertTrue(closed.getMessage().startsWith("receives "), closed.getMessage());
+                        refused++;
+                    }
+                }
+            } finally {
+                stop.set(true);
+                closes.get(30, TimeUnit.SECONDS);
+                receives.get().close();
+            }
+            id.createQueuePair(pair.domain(), QueuePairAttributes.create(sends)).close();
+        }
+    }
+
+    private static void closeAndRecreate(
+        final ConnectionId id, final AtomicReference<VerbsCompletionQueue> receives, final AtomicBoolean stop) {
+        while (!stop.get()) {
+            try {
+                receives.get().close();
+                receives.set(VerbsCompletionQueue.create(id.context(), "receives", 16, null));
+            } catch (final IllegalStateException used) {
+                Thread.onSpinWait();
             }
         }
     }

@@ -141,9 +141,9 @@ public final class QueuePair extends NativeResource {
                 final int errno = CallState.current().errno();
                 throw new VerbsException("rdma_create_qp", errno, remedy(id.context(), attributes));
             }
+            QueuePair created = null;
             try {
-                final QueuePair created =
-                    new QueuePair(id, Memory.longAt(idAddress + RdmaCm.ID_QP_OFFSET), struct, attributes);
+                created = new QueuePair(id, Memory.longAt(idAddress + RdmaCm.ID_QP_OFFSET), struct, attributes);
                 created.dependsOn(id);
                 created.dependsOn(domain);
                 created.dependsOn(attributes.sendQueue());
@@ -153,6 +153,9 @@ public final class QueuePair extends NativeResource {
                 }
                 return created;
             } catch (final RuntimeException | Error failure) {
+                if (created != null) {
+                    created.leaveQueues();
+                }
                 ConnectionFunctions.rdma_destroy_qp(idAddress);
                 throw failure;
             }
@@ -181,12 +184,13 @@ public final class QueuePair extends NativeResource {
         synchronized (BUDGETS) {
             QueueUsers.require(sendQueue, ownsBudgets);
             QueueUsers.require(receiveQueue, countsReceives());
+            if (ownsBudgets) {
+                openBudgets();
+            }
+            // Nothing fails from here on.
             QueueUsers.add(sendQueue, ownsBudgets);
             if (receiveQueue != sendQueue) {
                 QueueUsers.add(receiveQueue, countsReceives());
-            }
-            if (ownsBudgets) {
-                openBudgets();
             }
         }
     }
@@ -206,14 +210,16 @@ public final class QueuePair extends NativeResource {
         }
     }
 
+    /** Opens both budgets or none: a queue that another thread is about to close has no capacity. */
     private void openBudgets() {
-        sendQueue.budget(new CompletionBudget(sendQueue.capacity()));
-        if (receiveQueue == sendQueue) {
-            if (sharedReceives != null) {
-                sendQueue.budget().classify();
-            }
-        } else if (sharedReceives == null) {
-            receiveQueue.budget(new CompletionBudget(receiveQueue.capacity()));
+        final boolean hasTwo = receiveQueue != sendQueue && sharedReceives == null;
+        final CompletionBudget ofSends = new CompletionBudget(sendQueue.capacity());
+        final CompletionBudget ofReceives = hasTwo ? new CompletionBudget(receiveQueue.capacity()) : null;
+        sendQueue.budget(ofSends);
+        if (hasTwo) {
+            receiveQueue.budget(ofReceives);
+        } else if (sharedReceives != null && receiveQueue == sendQueue) {
+            ofSends.classify();
         }
     }
 

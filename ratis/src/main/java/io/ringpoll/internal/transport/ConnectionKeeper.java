@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -128,7 +129,12 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
 
     @Override
     protected void onRound() {
-        unclosed.removeIf(BooleanSupplier::getAsBoolean);
+        for (final Iterator<BooleanSupplier> each = unclosed.iterator(); each.hasNext();) {
+            if (each.next().getAsBoolean()) {
+                // At once: this close is not repeated if the next one throws. Its buffers would be given back twice.
+                each.remove();
+            }
+        }
     }
 
     @Override

@@ -17,7 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -103,6 +106,24 @@ class AbandonedConnectionTest {
         request.refuseCloses(false);
         awaitCloses();
         assertSame(kept, attachOne());
+    }
+
+    /** A repeated one would give its buffers back again, to two connections. */
+    @Test
+    void shouldNotRepeatACloseIfTheNextOneThrows() throws Exception {
+        open(RdmaApi.RPMA);
+        final AtomicInteger closes = new AtomicInteger();
+        final AtomicBoolean thrown = new AtomicBoolean();
+        client.keeper().closeLater(() -> closes.incrementAndGet() > 0);
+        client.keeper().closeLater(() -> {
+            if (thrown.compareAndSet(false, true)) {
+                throw new AssertionError("on purpose");
+            }
+            return true;
+        });
+        awaitCloses();
+        assertTrue(thrown.get());
+        assertEquals(1, closes.get());
     }
 
     @ParameterizedTest
