@@ -85,11 +85,11 @@ bool lb_write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aft
 
 /*
  * message_list.c; sq_lock held, nothing waits in the send ring, and the queue pair keeps regions. Delivers and completes the first
- * messages of `count`, up to LB_RUN, that check_request has accepted and whose completions, from qp->executed on, have room. Returns
- * how many; the next one then has to be executed as one of its own. Neither queue pair has a fault plan or is a proxy, nor has
- * the queue of the sender a plan.
+ * messages of `count` from *next on, up to LB_RUN, that check_request has accepted and whose completions, from qp->executed on, have
+ * room. Returns how many, *next is then the one behind them, which has to be executed as one of its own: the delivered ones may be
+ * their owner's again. Neither queue pair has a fault plan or is a proxy, nor has the queue of the sender a plan.
  */
-uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath);
+uint32_t lb_send_run(struct lb_qp *qp, struct ibv_send_wr **next, uint32_t count, struct lb_aftermath *aftermath);
 
 /*
  * peer.c. A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the error transition and its

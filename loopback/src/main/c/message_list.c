@@ -9,10 +9,16 @@
 #include "cq_ring.h"
 #include "segments.h"
 
-/* What the completion of a delivered message needs: its receive may be overwritten by the next one. */
+/*
+ * What the completion of a receive needs. The receive may be overwritten by the next one, and the request by its owner: as soon as
+ * the sender's completion is visible.
+ */
 struct delivered {
     uint64_t recv_wr_id;
     uint32_t length;
+    uint32_t imm_data;
+    enum ibv_wr_opcode opcode;
+    bool solicited;
 };
 
 static bool is_signaled(const struct lb_qp *qp, const struct ibv_send_wr *wr)
@@ -155,12 +161,12 @@ static void complete_send(struct lb_qp *qp, struct lb_cq_run *run, const struct 
     };
 }
 
-static void complete_receive(struct lb_qp *qp, struct lb_cq_run *run, const struct ibv_send_wr *wr,
-    const struct delivered *delivered, struct lb_aftermath *aftermath)
+static void complete_receive(struct lb_qp *qp, struct lb_cq_run *run, const struct delivered *delivered,
+    struct lb_aftermath *aftermath)
 {
-    const bool immediate = wr->opcode != IBV_WR_SEND;
+    const bool immediate = delivered->opcode != IBV_WR_SEND;
     struct lb_qp *peer = qp->peer;
-    struct lb_cqe *cqe = lb_cq_run_next(run, wr->send_flags & IBV_SEND_SOLICITED);
+    struct lb_cqe *cqe = lb_cq_run_next(run, delivered->solicited);
 
     if (__builtin_expect(cqe == NULL, 0)) {
         if (aftermath->fail == NULL) {
@@ -174,9 +180,9 @@ static void complete_receive(struct lb_qp *qp, struct lb_cq_run *run, const stru
         .wc = {
             .wr_id = delivered->recv_wr_id,
             .status = IBV_WC_SUCCESS,
-            .opcode = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+            .opcode = delivered->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
             .byte_len = delivered->length,
-            .imm_data = immediate ? wr->imm_data : 0,
+            .imm_data = immediate ? delivered->imm_data : 0,
             .qp_num = lb_qp_num(peer),
             .src_qp = lb_qp_num(qp),
             .wc_flags = immediate ? IBV_WC_WITH_IMM : 0,
@@ -200,24 +206,27 @@ static void complete(struct lb_qp *qp, const struct ibv_send_wr *first, const st
                 complete_send(qp, &run, wr, qp->executed + i, delivered[i].length, aftermath);
         }
         lb_cq_run_end(&run);
-        wr = first;
     }
     lb_cq_run_begin(&run, recv_cq);
-    for (uint32_t i = 0; i < count; i++, wr = wr->next) {
-        if (in_one && is_signaled(qp, wr))
-            complete_send(qp, &run, wr, qp->executed + i, delivered[i].length, aftermath);
-        complete_receive(qp, &run, wr, &delivered[i], aftermath);
+    for (uint32_t i = 0; i < count; i++) {
+        if (in_one) {
+            if (is_signaled(qp, wr))
+                complete_send(qp, &run, wr, qp->executed + i, delivered[i].length, aftermath);
+            wr = wr->next;
+        }
+        complete_receive(qp, &run, &delivered[i], aftermath);
     }
     lb_cq_run_end(&run);
 }
 
-/* Peer's rq_lock held. Returns how many messages were delivered. */
-static uint32_t deliver(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath)
+/* Peer's rq_lock held. Returns how many messages were delivered; *next becomes the one behind them. */
+static uint32_t deliver(struct lb_qp *qp, struct ibv_send_wr **next, uint32_t count, struct lb_aftermath *aftermath)
 {
+    const struct ibv_send_wr *first = *next;
     struct lb_qp *peer = qp->peer;
     /* A receive belongs to the protection domain of the queue that it was posted to. */
     const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
-    const struct ibv_send_wr *wr = first;
+    struct ibv_send_wr *wr = *next;
     struct delivered delivered[LB_RUN];
     bool any_signaled = false;
     uint32_t done = 0;
@@ -228,17 +237,21 @@ static uint32_t deliver(struct lb_qp *qp, const struct ibv_send_wr *first, uint3
         if (recv == NULL)
             break;
         delivered[done].recv_wr_id = recv->wr_id;
+        delivered[done].imm_data = wr->imm_data;
+        delivered[done].opcode = wr->opcode;
+        delivered[done].solicited = wr->send_flags & IBV_SEND_SOLICITED;
         if (peer->srq == NULL)
             peer->recv_ring.consumed++;
         peer->recv_taken = false;
         any_signaled |= is_signaled(qp, wr);
     }
+    *next = wr;
     if (done > 0)
         complete(qp, first, delivered, done, any_signaled, aftermath);
     return done;
 }
 
-uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count, struct lb_aftermath *aftermath)
+uint32_t lb_send_run(struct lb_qp *qp, struct ibv_send_wr **next, uint32_t count, struct lb_aftermath *aftermath)
 {
     struct lb_qp *peer = qp->peer;
     uint32_t done = 0;
@@ -246,7 +259,7 @@ uint32_t lb_send_run(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t
     lb_lock_acquire(&peer->rq_lock);
     /* In this order: the queues of one that does not respond may be gone. */
     if (!peer->rq_error && lb_qp_responds_to(peer, qp) && peer->recv_cq->faults == NULL)
-        done = deliver(qp, first, count, aftermath);
+        done = deliver(qp, next, count, aftermath);
     lb_lock_release(&peer->rq_lock);
     return done;
 }

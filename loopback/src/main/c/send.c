@@ -208,10 +208,14 @@ static uint32_t length_of_run(const struct lb_qp *qp, const struct ibv_send_wr *
 static inline struct ibv_send_wr *post_writes(struct lb_qp *qp, struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
 {
     /* As check_request: one element is permitted, since the post of the request that has left its region kept had one. */
-    while (wr != NULL && wr->opcode == IBV_WR_RDMA_WRITE && has_room(qp, 1) && lb_write_kept(qp, wr, aftermath)) {
+    while (wr != NULL && wr->opcode == IBV_WR_RDMA_WRITE && has_room(qp, 1)) {
+        struct ibv_send_wr *next = wr->next; /* a completed request may be its owner's again */
+
+        if (!lb_write_kept(qp, wr, aftermath))
+            break;
         qp->posted++;
         qp->executed++;
-        wr = wr->next;
+        wr = next;
     }
     return wr;
 }
@@ -232,12 +236,10 @@ static struct ibv_send_wr *post_run(struct lb_qp *qp, struct ibv_send_wr *wr, st
         return wr;
     const uint32_t room = has_room(qp, LB_RUN) ? LB_RUN : qp->sq_capacity - (qp->posted - qp->retired_seen);
     const uint32_t count = length_of_run(qp, wr, room);
-    const uint32_t done = count > 1 ? lb_send_run(qp, wr, count, aftermath) : 0;
+    const uint32_t done = count > 1 ? lb_send_run(qp, &wr, count, aftermath) : 0;
 
     qp->posted += done;
     qp->executed += done;
-    for (uint32_t i = 0; i < done; i++)
-        wr = wr->next;
     return wr;
 }
 
@@ -281,11 +283,12 @@ static __attribute__((noinline)) int post_list(struct lb_qp *qp, struct ibv_send
             if (wr == NULL)
                 break;
         }
+        struct ibv_send_wr *next = wr->next; /* a completed request may be its owner's again */
         error = __builtin_expect(qp->faults != NULL, 0) && lb_qp_faults_refuse(qp) ? ENOMEM :
             post_any(qp, wr, &posting, &aftermath);
         if (error)
             break;
-        wr = wr->next;
+        wr = next;
     }
     if (error)
         *bad_wr = wr;
