@@ -80,8 +80,9 @@ static inline char *lb_region_look(const struct lb_region *region, uint32_t key,
 {
     const uint64_t offset = address - region->start;
 
-    if (atomic_load_explicit(&region->key, memory_order_relaxed) != key || region->pd != pd || offset > region->length ||
-            length > region->length - offset || access & ~region->access)
+    /* 0: a returned region has it, and a wrong key may be it. */
+    if (atomic_load_explicit(&region->key, memory_order_relaxed) != key || key == 0 || region->pd != pd ||
+            offset > region->length || length > region->length - offset || access & ~region->access)
         return NULL;
     return region->host + offset;
 }

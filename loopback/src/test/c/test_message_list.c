@@ -730,6 +730,135 @@ static void should_lose_nothing_when_the_receiver_fails_under_lists(void)
     }
 }
 
+/* Makes requests of whose completions it has polled something else, as their owner may. */
+struct reuser {
+    struct end end;
+    _Atomic uint32_t posted; /* lists */
+    _Atomic uint32_t done;
+};
+
+static void *reuse_requests(void *context)
+{
+    struct reuser *reuser = context;
+    struct ibv_wc wc[16];
+
+    for (uint32_t list = 0; list < LISTS / 10; list++) {
+        while (atomic_load(&reuser->posted) == list)
+            sched_yield();
+        for (int completed = 0; completed < 16;) {
+            const int got = ibv_poll_cq(reuser->end.pair.cq[0], 16, wc);
+
+            CHECK(got >= 0);
+            for (int i = 0; i < got; i++)
+                memset(&reuser->end.wr[wc[i].wr_id], 0, sizeof(reuser->end.wr[0]));
+            completed += got;
+        }
+        atomic_store(&reuser->done, list + 1);
+    }
+    return NULL;
+}
+
+/* A device has read a request before it completes it: another thread may have it again as soon as it has polled that. */
+static void should_not_look_at_requests_that_are_completed(void)
+{
+    static struct reuser reuser;
+    pthread_t thread;
+    int error;
+
+    reuser.posted = 0;
+    reuser.done = 0;
+    open_end(&reuser.end, &usual);
+    CHECK_EQ(pthread_create(&thread, NULL, reuse_requests, &reuser), 0);
+    for (uint32_t list = 0; list < LISTS / 10; list++) {
+        struct ibv_wc wc[COMPLETIONS];
+
+        make_plain_list(&reuser.end, 16, IBV_SEND_SIGNALED);
+        for (uint32_t i = 0; i < 16; i++) {
+            reuser.end.wr[i].opcode = list % 4 == 3 ? IBV_WR_RDMA_WRITE : IBV_WR_SEND_WITH_IMM;
+            reuser.end.wr[i].imm_data = i + 1;
+            reuser.end.wr[i].wr.rdma.remote_addr = (uintptr_t)reuser.end.pair.buffer[1];
+            reuser.end.wr[i].wr.rdma.rkey = reuser.end.pair.mr[1]->rkey;
+            if (list % 4 != 3)
+                verbs_recv(&reuser.end.pair, 1, i, 64 * i, 64);
+        }
+        atomic_store(&reuser.posted, list + 1);
+        CHECK_EQ(post(&reuser.end, 0, 16, false, &error), 16);
+        while (atomic_load(&reuser.done) == list)
+            sched_yield();
+        const int received = poll_all(reuser.end.pair.cq[1], wc);
+
+        CHECK_EQ(received, list % 4 == 3 ? 0 : 16);
+        for (int i = 0; i < received; i++)
+            CHECK_EQ(wc[i].imm_data, i + 1);
+    }
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    close_end(&reuser.end);
+}
+
+#define MANY 16000
+
+/* Returns a region in the middle of a list: when the first message has arrived. */
+struct returner {
+    struct ibv_mr *mr;
+    const volatile char *arrived;
+};
+
+static void *return_region(void *context)
+{
+    struct returner *returner = context;
+
+    while (*returner->arrived == 0)
+        ;
+    CHECK_EQ(ibv_dereg_mr(returner->mr), 0);
+    return NULL;
+}
+
+/* A region that is being returned has the key 0 in the device's table, and a list still holds it. No request may use it so. */
+static void should_refuse_the_key_zero_while_a_region_is_returned(void)
+{
+    static struct ibv_send_wr wr[MANY];
+    static struct end end;
+    struct verbs_options options = usual;
+
+    options.max_wr = MANY;
+    for (int round = 0; round < 20; round++) {
+        const int side = round % 2; /* whose region it is */
+        struct ibv_send_wr *bad_wr;
+        pthread_t thread;
+
+        open_end(&end, &options);
+        char *target = side == 1 ? end.more[1] : end.pair.buffer[1];
+        struct ibv_mr *mr = ibv_reg_mr(end.pair.pd, end.more[side], VERBS_BUFFER_SIZE,
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+        CHECK(mr != NULL);
+        struct ibv_sge first = {(uintptr_t)end.more[0], 64, side == 0 ? mr->lkey : end.more_mr[0]->lkey};
+        struct ibv_sge last = {(uintptr_t)end.more[0], 64, side == 0 ? 0 : end.more_mr[0]->lkey};
+        struct returner returner = {mr, target};
+
+        memset(end.more[0], 1, 64);
+        memset(target, 0, 64);
+        memset(wr, 0, sizeof(wr));
+        for (uint32_t i = 0; i < MANY; i++) { /* those between have no bytes, and name no region */
+            wr[i].wr_id = i;
+            wr[i].opcode = IBV_WR_RDMA_WRITE;
+            wr[i].next = i + 1 < MANY ? &wr[i + 1] : NULL;
+            wr[i].wr.rdma.remote_addr = (uintptr_t)target;
+            wr[i].wr.rdma.rkey = side == 1 ? mr->rkey : end.pair.mr[1]->rkey;
+        }
+        wr[0].sg_list = &first;
+        wr[0].num_sge = 1;
+        wr[MANY - 1].sg_list = &last;
+        wr[MANY - 1].num_sge = 1;
+        if (side == 1)
+            wr[MANY - 1].wr.rdma.rkey = 1; /* the remote key that belongs to the local key 0 */
+        CHECK_EQ(pthread_create(&thread, NULL, return_region, &returner), 0);
+        CHECK_EQ(ibv_post_send(end.pair.qp[0], wr, &bad_wr), 0);
+        expect(end.pair.cq[0], MANY - 1, side == 0 ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR);
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        close_end(&end);
+    }
+}
+
 const struct test message_list_tests[] = {
     {"message list: the results are those of single posts", should_have_the_results_of_single_posts},
     {"message list: a message without a receive waits, with those behind it", should_wait_in_the_middle_of_a_list},
@@ -740,5 +869,7 @@ const struct test message_list_tests[] = {
     {"message list: to its own queue pair", should_send_a_list_to_its_own_queue_pair},
     {"message list: both ways at once", should_send_lists_both_ways_at_once},
     {"message list: the receiver fails meanwhile", should_lose_nothing_when_the_receiver_fails_under_lists},
+    {"message list: completed requests are their owner's", should_not_look_at_requests_that_are_completed},
+    {"message list: the key 0 names no region that is being returned", should_refuse_the_key_zero_while_a_region_is_returned},
     {NULL, NULL},
 };
