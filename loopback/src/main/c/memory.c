@@ -387,8 +387,20 @@ static void release_keys(void)
     lb_lock_release(&key_lock);
 }
 
+/* The threads that held regions are not in the child: ibv_dereg_mr must not wait for them. */
+static void forget_holders(void)
+{
+    for (uint32_t index = 1; index < slots_made; index++) {
+        struct lb_region *region = slot_at(index);
+
+        if (atomic_load_explicit(&region->users, memory_order_relaxed) != 0)
+            atomic_store_explicit(&region->users, 0, memory_order_relaxed);
+    }
+    release_keys();
+}
+
 __attribute__((constructor))
 static void follow_forks(void)
 {
-    lb_at_fork(hold_keys, release_keys, release_keys);
+    lb_at_fork(hold_keys, release_keys, forget_holders);
 }

@@ -112,8 +112,15 @@ static void release(void)
 static void forget_sections(void)
 {
     for (uint32_t index = 0; index <= QPN_INDEX_MASK; index++) {
-        if (qp_table[index] != NULL)
-            lb_lock_forget(&qp_table[index]->sq_lock);
+        struct lb_qp *qp = qp_table[index];
+
+        if (qp == NULL)
+            continue;
+        lb_lock_forget(&qp->sq_lock);
+        qp->keeps = false; /* memory.c has forgotten the holds */
+        qp->kept_local = NULL;
+        qp->kept_remote = NULL;
+        qp->kept_receive = NULL;
     }
     release();
 }

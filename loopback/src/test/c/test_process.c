@@ -333,7 +333,7 @@ static void *post_until_the_end(void *argument)
     return NULL;
 }
 
-/* The thread that is under the lock of a queue pair at the moment of the fork is not there in the child. */
+/* The thread that is under the lock of a queue pair at the moment of the fork, or uses a region, is not there in the child. */
 static void should_deregister_in_the_child_of_a_fork_under_a_post(void)
 {
     struct poster poster = {.ends = false};
@@ -350,7 +350,8 @@ static void should_deregister_in_the_child_of_a_fork_under_a_post(void)
             alarm(10);
             struct ibv_mr *mr = ibv_reg_mr(poster.pair.pd, poster.pair.buffer[0], 64, IBV_ACCESS_LOCAL_WRITE);
 
-            _exit(mr != NULL && ibv_dereg_mr(mr) == 0 ? 0 : 1);
+            _exit(mr != NULL && ibv_dereg_mr(mr) == 0 && ibv_dereg_mr(poster.pair.mr[0]) == 0 &&
+                ibv_dereg_mr(poster.pair.mr[1]) == 0 ? 0 : 1);
         }
         CHECK_EQ(waitpid(child, &status, 0), child);
         CHECK_EQ(status, 0);
