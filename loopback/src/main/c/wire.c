@@ -69,8 +69,14 @@ void lb_wire_part(struct lb_wire_segment *segment)
     if (mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_PRIVATE | flags, -1, 0) != MAP_FAILED ||
             mmap(segment, sizeof(*segment), PROT_READ | PROT_WRITE, MAP_SHARED | flags, -1, 0) != MAP_FAILED)
         return;
-    /* The kernel has no memory, or a limit is exceeded: then nothing is there, which ends the child when it uses it, not before. */
-    if (mprotect(segment, sizeof(*segment), PROT_NONE))
+    /*
+     * The kernel has no memory, or a limit is exceeded: then nothing is there, which ends the child when it uses it, not before. A
+     * failed map may have removed what was there (kernels before 6.12): a place without rights keeps others out, and costs nothing.
+     */
+    if (mmap(segment, sizeof(*segment), PROT_NONE, MAP_PRIVATE | flags, -1, 0) != MAP_FAILED ||
+            mprotect(segment, sizeof(*segment), PROT_NONE) == 0)
+        return;
+    if (munmap(segment, sizeof(*segment)))
         abort(); /* the child of a fork may not touch what is its parent's */
 }
 
