@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.ffm.CallTurn;
@@ -21,7 +20,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.agrona.UnsafeApi;
 import org.junit.jupiter.api.AfterEach;
@@ -395,25 +393,6 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldWaitForALockAsLongAsItsCallsEnd() {
-        final HotMark lock = HotMark.lock();
-        lock.enterLock();
-        final OtherThread<Void> waiting = OtherThread.run(() -> {
-            lock.enterLock();
-            lock.leave();
-            return null;
-        });
-        final long startNs = System.nanoTime();
-        while (System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(11)) {
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
-            // A call ends and the next one begins, faster than the waiting thread looks.
-            lock.word += CallTurn.PERIOD;
-        }
-        lock.leave();
-        waiting.result();
-    }
-
-    @Test
     void shouldPassOverAThreadThatDoesNotEnterALockInItsTurn() throws InterruptedException {
         final HotMark lock = HotMark.lock();
         lock.enterLock();
@@ -479,17 +458,6 @@ class HotCallsTest {
         second.leave();
         assertTrue(inTime, "the wait was for a call that began after it");
         return null;
-    }
-
-    @Test
-    void shouldGiveUpOnACallThatDoesNotEnd() throws InterruptedException {
-        final StuckCall owner = new StuckCall(calls, () -> { });
-        Thread.currentThread().interrupt();
-        final IllegalStateException stuck = assertThrows(IllegalStateException.class, () -> HotCaller.call(calls));
-        assertTrue(Thread.interrupted(), "the interrupt is lost");
-        assertTrue(stuck.getMessage().startsWith("a call into C has not returned for 10 s"), stuck::getMessage);
-        owner.end();
-        HotCaller.call(calls);
     }
 
     /** Instances without an owner, more than are taken over if a take-over allocates nothing. */
@@ -563,28 +531,6 @@ class HotCallsTest {
         }
 
         void await() {
-            caller.result();
-        }
-    }
-
-    /** A call of another thread that ends on request. */
-    private static final class StuckCall {
-        private final CountDownLatch goOn = new CountDownLatch(1);
-        private final OtherThread<Object> caller;
-
-        StuckCall(final HotCalls calls, final Runnable last) throws InterruptedException {
-            final CountDownLatch entered = new CountDownLatch(1);
-            caller = OtherThread.run(() -> HotCaller.call(calls, mark -> {
-                entered.countDown();
-                assertTrue(goOn.await(50, TimeUnit.SECONDS));
-                last.run();
-                return null;
-            }));
-            assertTrue(entered.await(30, TimeUnit.SECONDS));
-        }
-
-        void end() {
-            goOn.countDown();
             caller.result();
         }
     }
