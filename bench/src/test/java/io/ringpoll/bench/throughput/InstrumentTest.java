@@ -17,6 +17,7 @@ import io.ringpoll.pipeline.WaitMode;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * favours the first of each round, fails all attempts. If other programs used the CPUs and too few turns are valid, the
  * measurement does not count and is repeated.
  */
+@Tag("figures")
 @Timeout(300)
 class InstrumentTest {
     private static final int ATTEMPTS = 5;
