@@ -89,7 +89,11 @@ final class InboundDelivery {
 
     /** Returns the credit of a message that leaves the buffer, and reads another one if it was long; null is permitted. */
     private Incoming taken(final Incoming message) throws IOException {
-        if (message != null) {
+        if (message == null) {
+            return null;
+        }
+        boolean isTaken = false;
+        try {
             if (message.header().kind() != FrameKind.REQUEST) {
                 credits.owe(1);
             }
@@ -97,8 +101,14 @@ final class InboundDelivery {
                 rendezvous.onDelivery();
             }
             link.postWaiting();
+            isTaken = true;
+            return message;
+        } finally {
+            if (!isTaken) {
+                // It has left the buffer, whose clear at the end of the connection does not find it.
+                message.discard();
+            }
         }
-        return message;
     }
 
     /** Counts a request that is delivered. */

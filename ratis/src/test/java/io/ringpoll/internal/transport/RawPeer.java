@@ -63,14 +63,20 @@ final class RawPeer implements AutoCloseable {
             payload.length), payload);
     }
 
-    /** Sends a request with a message to be read from this side's memory. */
+    /** Sends a client's request with a message to be read from this side's memory. */
     void advertise(final long correlationId, final int messageLength, final Advertisement advertisement) {
+        advertise(MessageType.CLIENT_REQUEST, correlationId, messageLength, advertisement);
+    }
+
+    /** Sends a request of any type with a message to be read from this side's memory. */
+    void advertise(
+        final MessageType type, final long correlationId, final int messageLength, final Advertisement advertisement) {
         final ByteBuffer frame = ByteBuffer.allocate(Nodes.BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         advertisement.write(frame);
         final byte[] payload = new byte[advertisement.lengthBytes()];
         frame.get(FrameHeader.LENGTH_BYTES, payload);
-        send(new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), FrameHeader.FLAG_RENDEZVOUS, 0, correlationId,
-            payload.length, messageLength), payload);
+        send(new FrameHeader(FrameKind.REQUEST, type.code(), FrameHeader.FLAG_RENDEZVOUS, 0, correlationId, payload.length,
+            messageLength), payload);
     }
 
     /** Sends bytes that need not be a frame, in one message. */

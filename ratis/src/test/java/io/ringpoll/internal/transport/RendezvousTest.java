@@ -8,11 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.internal.transport.StreamPacket.Identity;
+import io.ringpoll.internal.transport.StreamPacket.Kind;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import java.io.IOException;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
@@ -161,6 +164,31 @@ class RendezvousTest {
             Nodes.await("the violation", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 1);
             assertEquals(0, server.node().admission().landingBytes());
         }
+    }
+
+    /** The next message is read when an earlier one leaves for its delivery, which fails then. */
+    @Test
+    void shouldReleaseAPacketWhoseDeliveryFailsBecauseTheNextMessageIsInvalid() throws Exception {
+        final Nodes.Server server = server(Rendezvous.MAX_LANDINGS + 2, (type, request) -> new CompletableFuture<MessageLite>());
+        final byte[] packet = StreamPacket.toSend(new Identity(UUID.randomUUID(), 1), 0, Kind.DATA, false, false, LONG_BYTES,
+            target -> target.put(new byte[LONG_BYTES])).toByteArray();
+        // The reads begin when all messages are announced: the announcements alone cause 14 attempts.
+        try (RawPeer peer = peerOfFaulty(server, "full:20@1");
+            LocalMemoryRegion region = peer.peer().allocate(packet.length, MemoryUsage.READ_SOURCE)) {
+            region.memory().asByteBuffer().put(packet);
+            for (int i = 0; i < Rendezvous.MAX_LANDINGS; i++) {
+                peer.advertise(MessageType.DATA_STREAM, i, packet.length, new Advertisement(0, i, region.descriptor()));
+            }
+            peer.advertise(MessageType.DATA_STREAM, 9, packet.length, new Advertisement(1, 9, region.descriptor()));
+            for (int frames = Rendezvous.MAX_LANDINGS + 1; server.counters().value(Count.PROTOCOL_VIOLATIONS) == 0; frames++) {
+                final int received = frames;
+                Nodes.await("the frame", () -> server.counters().value(Count.FRAMES_RECEIVED) == received ||
+                    server.counters().value(Count.PROTOCOL_VIOLATIONS) > 0);
+                peer.returnCredits(0);
+            }
+        }
+        final long cached = Rendezvous.MAX_LANDINGS * (long) (REGION_BYTES + StreamPacket.TRAILER_BYTES);
+        Nodes.await("the release of its memory", () -> server.node().streamMemory().cachedBytes() == cached);
     }
 
     @Test
