@@ -84,8 +84,14 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
     /** The data of a request. */
     @FunctionalInterface
     private interface Source {
-        /** The part of the data that begins at a position. */
-        Content from(int position);
+        /** The part of the data that begins at a position, in bytes: that of a file may be longer than 2 GiB. */
+        Content from(long position);
+    }
+
+    /** Sends a packet, as {@link StreamLink#send}. */
+    @FunctionalInterface
+    interface Sender {
+        CompletableFuture<DataStreamReplyHeaderProto> send(StreamPacket packet) throws IOException;
     }
 
     @Override
@@ -125,7 +131,9 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
             if (isHandlerThread.getAsBoolean()) {
                 throw new IllegalStateException("a callback on the thread that receives replies cannot write to a stream");
             }
-            return all(sendPackets(request));
+            final boolean isHeader = request.getType() == Type.STREAM_HEADER;
+            // A header is one packet.
+            return all(sendPackets(request, isHeader ? Integer.MAX_VALUE : packetBytes, link(isHeader)::send));
         } catch (final IOException | RuntimeException e) {
             return JavaUtils.completeExceptionally(e);
         } finally {
@@ -135,11 +143,19 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
         }
     }
 
-    private List<CompletableFuture<DataStreamReplyHeaderProto>> sendPackets(final DataStreamRequest request) throws IOException {
+    /**
+     * Sends the data of a request in packets.
+     *
+     * @param most   maximum length of the data of a packet
+     * @param sender sends them, in order
+     */
+    static List<CompletableFuture<DataStreamReplyHeaderProto>> sendPackets(
+        final DataStreamRequest request, final int most, final Sender sender) throws IOException {
         if (request instanceof final DataStreamRequestFilePositionCount file) {
             final FilePositionCount part = file.getFile();
             try (FileChannel channel = FileChannel.open(part.getFile().toPath(), StandardOpenOption.READ)) {
-                return sendPackets(request, position -> target -> read(channel, part.getPosition() + position, target));
+                final Source source = position -> target -> read(channel, part.getPosition() + position, target);
+                return sendPackets(request, source, most, sender);
             }
         }
         final ByteBuffer data = switch (request) {
@@ -147,7 +163,8 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
             case final DataStreamRequestByteBuf buffer -> contiguous(buffer.slice());
             default -> throw new IOException("data of " + request.getClass());
         };
-        return sendPackets(request, position -> target -> target.put(data.slice(position, target.remaining())));
+        final Source source = position -> target -> target.put(data.slice((int) position, target.remaining()));
+        return sendPackets(request, source, most, sender);
     }
 
     private static ByteBuffer contiguous(final ByteBuf buffer) {
@@ -165,23 +182,20 @@ final class RdmaDataStreamClientRpc implements DataStreamClientRpc {
         }
     }
 
-    private List<CompletableFuture<DataStreamReplyHeaderProto>> sendPackets(final DataStreamRequest request, final Source source)
-        throws IOException {
+    private static List<CompletableFuture<DataStreamReplyHeaderProto>> sendPackets(
+        final DataStreamRequest request, final Source source, final int most, final Sender sender) throws IOException {
         final boolean isHeader = request.getType() == Type.STREAM_HEADER;
-        final StreamLink link = link(isHeader);
         final Identity identity = new Identity(request.getClientId().getUuid(), request.getStreamId());
         final boolean sync = request.getWriteOptionList().contains(StandardWriteOption.SYNC);
         final boolean close = request.getWriteOptionList().contains(StandardWriteOption.CLOSE);
         final long length = request.getDataLength();
-        // A header is one packet.
-        final int most = isHeader ? Integer.MAX_VALUE : packetBytes;
         final List<CompletableFuture<DataStreamReplyHeaderProto>> replies = new ArrayList<>();
         long position = 0;
         do {
             final int bytes = (int) Math.min(most, length - position);
             final boolean last = position + bytes == length;
-            replies.add(link.send(StreamPacket.toSend(identity, request.getStreamOffset() + position,
-                isHeader ? Kind.HEADER : Kind.DATA, sync && last, close && last, bytes, source.from((int) position))));
+            replies.add(sender.send(StreamPacket.toSend(identity, request.getStreamOffset() + position,
+                isHeader ? Kind.HEADER : Kind.DATA, sync && last, close && last, bytes, source.from(position))));
             position += bytes;
         } while (position < length);
         return replies;
