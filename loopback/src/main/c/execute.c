@@ -13,12 +13,13 @@
 
 /* Apart from the next two, which are on the path of every short write and read. */
 static __attribute__((noinline)) enum lb_outcome copy_long(struct lb_qp *qp, const struct lb_segments *local, char *host,
-    bool writes)
+    bool writes, struct lb_aftermath *aftermath)
 {
     struct lb_segments remote;
 
     lb_segments_of(&remote, host, local->total, NULL);
-    return writes ? lb_copy_aside(qp, NULL, &remote, local) : lb_copy_aside(qp, NULL, local, &remote);
+    return writes ? lb_copy_aside(qp, NULL, &remote, local, aftermath) :
+        lb_copy_aside(qp, NULL, local, &remote, aftermath);
 }
 
 /* A proxy's request has one element, of the bytes of one record: a place in the segment. */
@@ -29,12 +30,12 @@ static __attribute__((noinline)) enum lb_outcome gather_for_proxy(struct lb_qp *
     return LB_DONE;
 }
 
-static inline enum lb_outcome gather(struct lb_qp *qp, char *to, const struct lb_segments *from)
+static inline enum lb_outcome gather(struct lb_qp *qp, char *to, const struct lb_segments *from, struct lb_aftermath *aftermath)
 {
     if (__builtin_expect(qp->proxy != NULL, 0))
         return gather_for_proxy(qp, to, from);
     if (__builtin_expect(from->total > LB_SHORT_COPY, 0))
-        return copy_long(qp, from, to, true);
+        return copy_long(qp, from, to, true, aftermath);
     for (int i = 0; i < from->count; i++) {
         lb_copy_bytes(to, from->at[i].host, from->at[i].length);
         to += from->at[i].length;
@@ -48,12 +49,12 @@ static __attribute__((noinline)) enum lb_outcome scatter_for_proxy(struct lb_qp 
     return LB_DONE;
 }
 
-static inline enum lb_outcome scatter(struct lb_qp *qp, const struct lb_segments *to, char *from)
+static inline enum lb_outcome scatter(struct lb_qp *qp, const struct lb_segments *to, char *from, struct lb_aftermath *aftermath)
 {
     if (__builtin_expect(qp->proxy != NULL, 0))
         return scatter_for_proxy(qp, to, from);
     if (__builtin_expect(to->total > LB_SHORT_COPY, 0))
-        return copy_long(qp, to, from, false);
+        return copy_long(qp, to, from, false, aftermath);
     for (int i = 0; i < to->count; i++) {
         lb_copy_bytes(to->at[i].host, from, to->at[i].length);
         from += to->at[i].length;
@@ -120,7 +121,7 @@ static inline __attribute__((always_inline)) enum lb_outcome access_remote(struc
         if (host == NULL)
             outcome = LB_FAILED;
         else
-            outcome = writes ? gather(qp, host, &local) : scatter(qp, &local, host);
+            outcome = writes ? gather(qp, host, &local, aftermath) : scatter(qp, &local, host, aftermath);
         if (host != NULL && region != NULL)
             lb_region_release(region);
     }

@@ -124,11 +124,11 @@ static enum lb_outcome deliver(struct lb_qp *qp, const struct ibv_send_wr *wr, c
     if (receiver.status != IBV_WC_SUCCESS)
         return refuse_message(qp, wr, recv, &receiver, &sender, failure, aftermath);
     if (target != NULL) {
-        outcome = lb_copy(qp, peer, target, from);
+        outcome = lb_copy(qp, peer, target, from, aftermath);
     } else {
         if (!hold_receive(peer, recv, qp->bytes_before, qp->bytes_before + from->total, &filled, &receiver, &sender))
             return refuse_message(qp, wr, recv, &receiver, &sender, failure, aftermath);
-        outcome = lb_copy(qp, peer, &filled, from);
+        outcome = lb_copy(qp, peer, &filled, from, aftermath);
         lb_segments_release(&filled);
     }
     if (outcome == LB_DONE && __builtin_expect(qp->is_part, 0))

@@ -45,13 +45,47 @@ char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64
     return host;
 }
 
+/* Both locks held; the receiver is NULL for a request without a receive. */
+static void begin_copy(struct lb_qp *qp, struct lb_qp *receiver, struct lb_qp *peer)
+{
+    lb_qp_get(peer);
+    atomic_fetch_add_explicit(&peer->copies, 1, memory_order_acq_rel);
+    atomic_fetch_add_explicit(&qp->copies, 1, memory_order_relaxed);
+    qp->copies_out++;
+    qp->wait = LB_WAIT_COPY;
+    if (receiver != NULL)
+        receiver->copies_in++;
+}
+
+/* Both locks held. Makes the flushes that have waited for the copy. */
+static void end_copy(struct lb_qp *qp, struct lb_qp *receiver, struct lb_qp *peer, struct lb_aftermath *aftermath)
+{
+    if (--qp->copies_out == 0 && qp->send_flush_due && !qp->gone)
+        lb_send_flush(qp, aftermath);
+    if (receiver != NULL && --receiver->copies_in == 0 && receiver->recv_flush_due && !receiver->gone) {
+        lb_recv_flush(receiver, aftermath);
+        lb_recv_end(receiver);
+    }
+    /* Release: the ends of the queue pairs see the bytes, and no access behind these. */
+    atomic_fetch_sub_explicit(&qp->copies, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&peer->copies, 1, memory_order_release);
+    lb_qp_put(peer);
+}
+
 enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
-    const struct lb_segments *from)
+    const struct lb_segments *from, struct lb_aftermath *aftermath)
 {
     const uint32_t sq_epoch = qp->sq_epoch;
     const uint32_t rq_epoch = receiver != NULL ? receiver->rq_epoch : 0;
+    struct lb_qp *peer = qp->peer;
 
-    qp->wait = LB_WAIT_COPY;
+    begin_copy(qp, receiver, peer);
+    /* Without the peer's lock: either we see that it ends, or its end sees this copy. */
+    if (receiver == NULL && !lb_qp_responds_to(peer, qp)) {
+        end_copy(qp, receiver, peer, aftermath);
+        qp->wait = LB_WAIT_NONE;
+        return LB_AGAIN;
+    }
     if (receiver != NULL)
         lb_lock_release(&receiver->rq_lock);
     lb_lock_release(&qp->sq_lock);
@@ -59,6 +93,7 @@ enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const st
     lb_lock_acquire(&qp->sq_lock);
     if (receiver != NULL)
         lb_lock_acquire(&receiver->rq_lock);
+    end_copy(qp, receiver, peer, aftermath);
     if (qp->sq_epoch != sq_epoch)
         return LB_DROPPED;
     qp->wait = LB_WAIT_NONE;

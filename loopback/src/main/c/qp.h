@@ -9,7 +9,8 @@
  * device thread executes the rest and the requests behind a long one.
  *
  * A long request is copied with no lock held (LB_WAIT_COPY), so no thread waits that long for a lock. Changes of its
- * queue pairs during the copy are detected by their epochs.
+ * queue pairs during the copy are detected by their epochs. The memory of a flushed request, or of a destroyed queue pair, is its
+ * owner's again: a flush during a copy is made at the end of the copy, and the end of a queue pair waits for its copies.
  *
  * Lifetime: the structure is reference counted. The user's reference ends with ibv_destroy_qp; a connected peer, an
  * armed timer and a place in a waiting list hold one each. The resources of the pair (queues, protection domain) are
@@ -164,6 +165,12 @@ struct lb_qp {
     struct lb_qp *next_waiter;
     bool in_waiters;
 
+    _Atomic uint32_t copies;   /* long ones under way between its memory and that of another queue pair */
+    uint32_t copies_out;       /* sq_lock: of these, those of its own requests; at most one, unless it was reset */
+    bool send_flush_due;       /* sq_lock: at the end of the copy */
+    uint32_t copies_in;        /* rq_lock: those into its receives */
+    bool recv_flush_due;       /* rq_lock */
+
     void (*free)(struct lb_qp *qp); /* qp.c: called with the last reference gone; set once */
 };
 
@@ -216,7 +223,10 @@ static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
 /* qp_error.c. Brings a queue pair into the error state: all that is outstanding is flushed. */
 void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* both locks held */
 
-/* qp_state.c. Removes the queue pair's completions from its queues: it is being destroyed or reset. */
+/*
+ * qp_state.c. For a queue pair that is being destroyed or reset, with no lock held: waits for the ends of its long copies, and
+ * removes its completions from its queues.
+ */
 void lb_qp_clean_queues(struct lb_qp *qp);
 
 /* qp_error.c; both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
@@ -256,7 +266,7 @@ static inline struct lb_send *lb_send_slot(const struct lb_qp *qp, uint32_t numb
 /* send.c. Posts all of a list, or nothing of it. Returns 0 or an errno value. */
 int lb_post_send_all(struct lb_qp *qp, struct ibv_send_wr *first, uint32_t count);
 
-/* qp_error.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
+/* qp_error.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order, now or at the end of a copy. */
 void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
 /* qp_error.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
 void lb_send_stop_waiting(struct lb_qp *qp);
@@ -265,8 +275,10 @@ void lb_send_stop_waiting(struct lb_qp *qp);
  * request has to wait or exceeds the remaining budget; the device thread continues in that case.
  */
 void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *aftermath);
-/* qp_error.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
+/* qp_error.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order, now or at the end of a copy. */
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
+/* qp_error.c. No receive of this queue pair, which is in the error state, will complete any more. */
+void lb_recv_end(struct lb_qp *qp);
 
 /* The attributes of ibv_create_qp() in the extended form. */
 static inline struct ibv_qp_init_attr_ex lb_extended_attr(const struct ibv_qp_init_attr *attr, struct ibv_pd *pd)

@@ -9,6 +9,9 @@ void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
     if (qp->remote != NULL)
         qp->remote->proxy->settle(qp->remote, qp, aftermath);
     qp->sq_epoch++;
+    qp->send_flush_due = qp->copies_out > 0;
+    if (qp->send_flush_due)
+        return;
     while (qp->executed != qp->posted) {
         lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &flushed, aftermath);
         qp->executed++;
@@ -49,6 +52,9 @@ static void flush_one(struct lb_qp *qp, uint64_t wr_id, struct lb_aftermath *aft
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     qp->rq_epoch++;
+    qp->recv_flush_due = qp->copies_in > 0;
+    if (qp->recv_flush_due)
+        return;
     if (qp->recv_taken) {
         flush_one(qp, qp->taken->wr_id, aftermath);
         qp->recv_taken = false;
@@ -57,6 +63,12 @@ void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
         flush_one(qp, lb_recv_ring_first(&qp->recv_ring)->wr_id, aftermath);
         qp->recv_ring.consumed++;
     }
+}
+
+void lb_recv_end(struct lb_qp *qp)
+{
+    if (qp->srq != NULL)
+        lb_async_raise(qp->base.qp_base.context, IBV_EVENT_QP_LAST_WQE_REACHED, qp, &qp->async_events_fetched);
 }
 
 void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -83,8 +95,7 @@ void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath)
         qp->rq_error = true;
         lb_recv_flush(qp, aftermath);
     }
-    if (entered && qp->srq != NULL)
-        lb_async_raise(qp->base.qp_base.context, IBV_EVENT_QP_LAST_WQE_REACHED, qp,
-            &qp->async_events_fetched);
+    if (entered && !qp->recv_flush_due)
+        lb_recv_end(qp);
     lb_qp_take_waiting_sender(qp, aftermath);
 }

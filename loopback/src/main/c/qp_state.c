@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "qp_fault.h"
 
@@ -67,8 +68,19 @@ static void store_attributes(struct lb_qp *qp, const struct ibv_qp_attr *attr, i
         own->dest_qp_num = attr->dest_qp_num;
 }
 
+/* No further one begins. A copy of the longest message takes less than a second. */
+static void await_copies(struct lb_qp *qp)
+{
+    const struct timespec moment = {.tv_nsec = 50000};
+
+    /* Not a load: a copy that begins behind this sees that the queue pair does not respond (lb_copy_aside). */
+    while (atomic_fetch_add_explicit(&qp->copies, 0, memory_order_acq_rel) != 0)
+        (void)nanosleep(&moment, NULL);
+}
+
 void lb_qp_clean_queues(struct lb_qp *qp)
 {
+    await_copies(qp);
     lb_cq_clean(qp->send_cq, lb_qp_num(qp));
     if (qp->recv_cq != qp->send_cq)
         lb_cq_clean(qp->recv_cq, lb_qp_num(qp));
@@ -81,6 +93,8 @@ static void reset(struct lb_qp *qp)
     qp->sq_epoch++;
     qp->rq_epoch++;
     qp->recv_taken = false;
+    qp->send_flush_due = false;
+    qp->recv_flush_due = false;
     qp->posted = 0;
     qp->executed = 0;
     qp->sent = 0;

@@ -121,6 +121,9 @@ static void forget_sections(void)
         qp->kept_local = NULL;
         qp->kept_remote = NULL;
         qp->kept_receive = NULL;
+        atomic_store_explicit(&qp->copies, 0, memory_order_relaxed);
+        qp->copies_out = 0;
+        qp->copies_in = 0;
     }
     release();
 }

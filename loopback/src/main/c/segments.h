@@ -100,15 +100,15 @@ void lb_segments_copy(const struct lb_segments *to, const struct lb_segments *fr
 /*
  * peer.c. The same; a long copy is made with neither sq_lock nor the receiver's rq_lock held. `receiver` is the
  * queue pair that owns the filled receive, with a reference, or NULL. Returns LB_DONE, or LB_AGAIN or LB_DROPPED if a
- * queue pair has changed meanwhile.
+ * queue pair has changed meanwhile. May make a flush that has waited for the copy, and add to the aftermath.
  */
 enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
-    const struct lb_segments *from);
+    const struct lb_segments *from, struct lb_aftermath *aftermath);
 static inline enum lb_outcome lb_copy(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
-    const struct lb_segments *from)
+    const struct lb_segments *from, struct lb_aftermath *aftermath)
 {
     if (__builtin_expect(from->total > LB_SHORT_COPY, 0))
-        return lb_copy_aside(qp, receiver, to, from);
+        return lb_copy_aside(qp, receiver, to, from, aftermath);
     if (qp->proxy != NULL && to->count == 1 && from->count == 1)
         qp->proxy->fetch(qp, to->at[0].host, from->at[0].host, from->at[0].length);
     else

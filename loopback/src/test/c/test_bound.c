@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound.c: a call does bounded work for other queue pairs, and no thread waits for a lock during a long copy. */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -281,7 +282,12 @@ static void should_survive_the_end_of_a_side_during_a_copy(void)
         end(&pair, side, ending);
         const struct timespec rest = {.tv_nsec = 10000000};
         (void)nanosleep(&rest, NULL);
-        const int sent = count_completions(pair.base.cq[0], 0);
+        int sent = count_completions(pair.base.cq[0], 0);
+        /* Flushes wait for the copy. */
+        for (int waited_ms = 0; side == 0 && ending == ENDS_BY_ERROR && sent < LONG && waited_ms < 10000; waited_ms++) {
+            (void)poll(NULL, 0, 1);
+            sent += count_completions(pair.base.cq[0], (uint64_t)sent);
+        }
         const int received = count_completions(pair.base.cq[1], 100);
         CHECK(sent <= LONG && received <= LONG);
         if (side == 0 && (ending == ENDS_BY_RESET || ending == ENDS_BY_DESTRUCTION))
@@ -293,12 +299,80 @@ static void should_survive_the_end_of_a_side_during_a_copy(void)
             struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
             CHECK_EQ(ibv_modify_qp(pair.base.qp[1], &attr, IBV_QP_STATE), 0);
-            const int flushed = count_completions(pair.base.cq[1], 100 + (uint64_t)received);
+            int flushed = count_completions(pair.base.cq[1], 100 + (uint64_t)received);
+            for (int waited_ms = 0; pair.base.srq == NULL && received + flushed < LONG && waited_ms < 10000; waited_ms++) {
+                (void)poll(NULL, 0, 1);
+                flushed += count_completions(pair.base.cq[1], 100 + (uint64_t)(received + flushed));
+            }
             if (pair.base.srq == NULL)
                 CHECK_EQ(received + flushed, LONG);
             else
                 CHECK(flushed <= 1);
         }
+        for (int other = 0; other < 2; other++) {
+            if (pair.base.qp[other] != NULL)
+                CHECK_EQ(ibv_destroy_qp(pair.base.qp[other]), 0);
+            pair.base.qp[other] = NULL;
+        }
+        long_pair_close(&pair);
+    }
+}
+
+/* The completion with this number, after successful ones. */
+static void await_completion(struct ibv_cq *cq, uint64_t wr_id)
+{
+    while (verbs_wc(cq).wr_id != wr_id)
+        ;
+}
+
+/* Begins a request from one memory to the other on the device thread, behind a message that has waited for its receive. */
+static void begin_copy(struct long_pair *pair, enum ibv_wr_opcode opcode)
+{
+    const bool is_message = opcode == IBV_WR_SEND;
+
+    if (!is_message)
+        CHECK_EQ(post(pair, 0, IBV_WR_SEND, 0), 0);
+    CHECK_EQ(post(pair, 1, opcode, pair->length), 0);
+    CHECK_EQ(receive(pair, 100, is_message ? pair->length : 0), 0);
+}
+
+/*
+ * The memory of a request is its owner's again when its queue pair is destroyed or reset, or its completion is there: also if it
+ * is not deregistered, but used for something else.
+ */
+static void should_not_write_to_the_memory_of_an_ended_request(void)
+{
+    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
+    enum { END = 4096 };
+    struct verbs_options options = defaults;
+
+    options.timeout = 1;
+    options.retry_cnt = 0;
+    for (int round = 0; round < 3 * 6; round++) {
+        const enum ibv_wr_opcode opcode = opcodes[round % 3];
+        const int side = round / 3 % 2;
+        const enum ending ending = (enum ending)(round / 6); /* by an error, reset or destruction */
+        const int target = opcode == IBV_WR_RDMA_READ ? 0 : 1;
+        const struct timespec moment = {.tv_nsec = 1000000};
+        const struct timespec rest = {.tv_nsec = 100000000};
+        struct long_pair pair;
+
+        /* A target of one-sided operations has no completion. */
+        if (ending == ENDS_BY_ERROR && side == 1 && opcode != IBV_WR_SEND)
+            continue;
+        long_pair_open(&pair, &options, 64 * MIB);
+        memset(pair.memory[1 - target], 1, pair.length);
+        char *last = pair.memory[target] + pair.length - END;
+
+        begin_copy(&pair, opcode);
+        (void)nanosleep(&moment, NULL);
+        end(&pair, side, ending);
+        if (ending == ENDS_BY_ERROR)
+            await_completion(pair.base.cq[side], side == 0 ? 1 : 100);
+        memset(last, 2, END);
+        (void)nanosleep(&rest, NULL);
+        for (int i = 0; i < END; i++)
+            CHECK_EQ(last[i], 2);
         for (int other = 0; other < 2; other++) {
             if (pair.base.qp[other] != NULL)
                 CHECK_EQ(ibv_destroy_qp(pair.base.qp[other]), 0);
@@ -356,6 +430,7 @@ const struct test bound_tests[] = {
     {"no post waits for a copy", should_not_make_posts_wait_for_a_copy},
     {"long and short requests keep their order", should_keep_the_order_of_long_and_short_requests},
     {"a side may end during a copy", should_survive_the_end_of_a_side_during_a_copy},
+    {"a copy does not write to memory whose request has ended", should_not_write_to_the_memory_of_an_ended_request},
     {"what was built is posted as a whole", should_post_all_that_was_built_or_nothing},
     {NULL, NULL},
 };
