@@ -131,6 +131,8 @@ int main(int argc, char **argv)
     count += run_list(cq_ex_tests, filter);
     count += run_list(post_list_tests, filter);
     count += run_list(message_list_tests, filter);
+    count += run_list(message_failure_tests, filter);
+    count += run_list(message_thread_tests, filter);
     count += run_list(verbs_tests, filter);
     count += run_list(hostile_tests, filter);
     count += run_list(destroy_tests, filter);

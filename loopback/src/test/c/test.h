@@ -42,6 +42,8 @@ extern const struct test completion_tests[];
 extern const struct test cq_ex_tests[];
 extern const struct test post_list_tests[];
 extern const struct test message_list_tests[];
+extern const struct test message_failure_tests[];
+extern const struct test message_thread_tests[];
 extern const struct test verbs_tests[];
 extern const struct test hostile_tests[];
 extern const struct test destroy_tests[];
