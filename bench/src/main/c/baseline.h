@@ -100,6 +100,12 @@ struct baseline_queue *baseline_queue_open(struct ibv_context *device, uint64_t 
 void baseline_queue_close(struct baseline_queue *queue);
 
 /*
+ * The extended queue with timestamps, a struct ibv_cq_ex; *start_poll is its function. Both are 0 if the device has no
+ * such queues.
+ */
+uint64_t baseline_queue_extended(const struct baseline_queue *queue, uint64_t *start_poll);
+
+/*
  * Queues of a device for baselines that poll more than their own; to be closed after the last baseline that uses them.
  * Returns NULL with errno EIO if librpma failed, or ENOMEM.
  */
@@ -189,6 +195,21 @@ void baseline_verbs_close(struct baseline_verbs *verbs);
 
 /* As baseline_posts, by ibv_post_send and ibv_poll_cq. */
 uint64_t baseline_verbs_posts(struct baseline_verbs *verbs, uint32_t operation, uint32_t size, uint64_t count);
+
+/* The addresses for a caller that makes the two calls of baseline_verbs_posts itself. */
+struct baseline_verbs_calls {
+    uint64_t post_send; /* int (*)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **) */
+    uint64_t qp;
+    uint64_t request;   /* struct ibv_send_wr; its first member is the wr_id */
+    uint64_t bad;
+    uint64_t poll_cq;   /* int (*)(struct ibv_cq *, int, struct ibv_wc *) */
+    uint64_t cq;
+    uint64_t wc;        /* struct ibv_wc: wr_id, then a 32-bit status */
+};
+
+/* Prepares a request in memory that the next call for this connection replaces. */
+void baseline_verbs_prepare(
+    struct baseline_verbs *verbs, uint32_t operation, uint32_t size, struct baseline_verbs_calls *calls);
 
 /* Whether ping-pong has recorded the requested number of round trips. */
 int baseline_link_is_done(struct baseline_link *link);

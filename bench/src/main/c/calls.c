@@ -95,6 +95,12 @@ free_opened:
     return NULL;
 }
 
+uint64_t baseline_queue_extended(const struct baseline_queue *queue, uint64_t *start_poll)
+{
+    *start_poll = queue->extended != NULL ? (uintptr_t)queue->extended->start_poll : 0;
+    return (uintptr_t)queue->extended;
+}
+
 void baseline_queue_close(struct baseline_queue *queue)
 {
     if (queue->extended != NULL)

@@ -22,6 +22,10 @@ struct baseline_verbs {
     struct rdma_cm_id *listener;
     struct verbs_end client;
     struct verbs_end server;
+    struct ibv_sge piece;
+    struct ibv_send_wr request;
+    struct ibv_send_wr *bad;
+    struct ibv_wc wc;
 };
 
 static struct ibv_qp_init_attr attributes(void)
@@ -113,17 +117,37 @@ void baseline_verbs_close(struct baseline_verbs *verbs)
     free(verbs);
 }
 
-uint64_t baseline_verbs_posts(struct baseline_verbs *verbs, uint32_t operation, uint32_t size, uint64_t count)
+/* A request without its wr_id. */
+static void prepare(
+    const struct baseline_verbs *verbs, uint32_t operation, uint32_t size, struct ibv_sge *piece, struct ibv_send_wr *request)
 {
-    struct ibv_sge piece = {.addr = (uintptr_t)verbs->client.memory, .length = size, .lkey = verbs->client.mr->lkey};
-    struct ibv_send_wr request = {.sg_list = &piece, .num_sge = 1,
+    *piece = (struct ibv_sge){.addr = (uintptr_t)verbs->client.memory, .length = size, .lkey = verbs->client.mr->lkey};
+    *request = (struct ibv_send_wr){.sg_list = piece, .num_sge = 1,
         .opcode = operation == BASELINE_READ ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
         .wr.rdma = {.remote_addr = (uintptr_t)verbs->server.memory, .rkey = verbs->server.mr->rkey}};
+}
+
+void baseline_verbs_prepare(
+    struct baseline_verbs *verbs, uint32_t operation, uint32_t size, struct baseline_verbs_calls *calls)
+{
+    struct ibv_qp *qp = verbs->client.id->qp;
+
+    prepare(verbs, operation, size, &verbs->piece, &verbs->request);
+    *calls = (struct baseline_verbs_calls){.post_send = (uintptr_t)qp->context->ops.post_send, .qp = (uintptr_t)qp,
+        .request = (uintptr_t)&verbs->request, .bad = (uintptr_t)&verbs->bad,
+        .poll_cq = (uintptr_t)qp->context->ops.poll_cq, .cq = (uintptr_t)qp->send_cq, .wc = (uintptr_t)&verbs->wc};
+}
+
+uint64_t baseline_verbs_posts(struct baseline_verbs *verbs, uint32_t operation, uint32_t size, uint64_t count)
+{
+    struct ibv_sge piece;
+    struct ibv_send_wr request;
     struct ibv_qp *qp = verbs->client.id->qp;
     const uint64_t start = now_ns();
     struct ibv_send_wr *bad;
     struct ibv_wc wc;
 
+    prepare(verbs, operation, size, &piece, &request);
     for (uint64_t i = 0; i < count; i++) {
         int got;
 

@@ -77,6 +77,10 @@ final class BaselineFunctions {
         LIBRARY.plain("baseline_verbs_close", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle baseline_verbs_posts$mh = LIBRARY.capturing(
         "baseline_verbs_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_verbs_prepare$mh = LIBRARY.plain(
+        "baseline_verbs_prepare", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_queue_extended$mh =
+        LIBRARY.plain("baseline_queue_extended", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle baseline_posts$mh = LIBRARY.capturing(
         "baseline_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle baseline_echo_open$mh =
@@ -168,6 +172,22 @@ final class BaselineFunctions {
         try {
             return (long) baseline_verbs_posts$mh.invokeExact(
                 CallState.current().errnoSegment(), verbs, operation, sizeBytes, count);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void verbsPrepare(final long verbs, final int operation, final int sizeBytes, final long calls) {
+        try {
+            baseline_verbs_prepare$mh.invokeExact(verbs, operation, sizeBytes, calls);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long queueExtended(final long queue, final long startPoll) {
+        try {
+            return (long) baseline_queue_extended$mh.invokeExact(queue, startPoll);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

@@ -78,6 +78,26 @@ public final class CQueue implements AutoCloseable {
     }
 
     /**
+     * The extended queue with timestamps, which not every device has.
+     *
+     * @return address of a {@code struct ibv_cq_ex}, or 0
+     */
+    public long extendedCq() {
+        return BaselineFunctions.queueExtended(address, CallState.current().scratch());
+    }
+
+    /**
+     * The function of the extended queue that starts a poll.
+     *
+     * @return its address, or 0
+     */
+    public long startPollFunction() {
+        final CallState state = CallState.current();
+        BaselineFunctions.queueExtended(address, state.scratch());
+        return state.longAt(0);
+    }
+
+    /**
      * Polls repeatedly, in C, from the calling thread.
      *
      * @param call  the C function

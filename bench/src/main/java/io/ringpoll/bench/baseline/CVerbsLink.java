@@ -3,6 +3,7 @@ package io.ringpoll.bench.baseline;
 import io.ringpoll.completion.VerbsException;
 import io.ringpoll.internal.ffm.CallState;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** A connection of the C baseline by librdmacm and libibverbs, with both ends in this process. Used by one thread. */
 public final class CVerbsLink implements AutoCloseable {
@@ -46,6 +47,21 @@ public final class CVerbsLink implements AutoCloseable {
             throw new VerbsException("baseline_verbs_posts", CallState.current().errno());
         }
         return tookNs;
+    }
+
+    /**
+     * The calls of {@link #posts} for a caller that makes them itself.
+     *
+     * @param operation write or read
+     * @param sizeBytes bytes of each operation
+     * @return valid until the next call of this method, or until the connection is closed
+     */
+    public BareCalls prepare(final Traffic.Operation operation, final int sizeBytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment calls = arena.allocate(BareCalls.LAYOUT);
+            BaselineFunctions.verbsPrepare(address, operation.ordinal(), sizeBytes, calls.address());
+            return new BareCalls(calls);
+        }
     }
 
     @Override

@@ -1,13 +1,21 @@
 package io.ringpoll.bench.micro;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.ringpoll.bench.baseline.CQueue;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.rpma.Peer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -36,12 +44,26 @@ public class TimestampPollBenchmark {
     private static final String ADDRESS = "127.0.0.1";
     private static final int CALLS = 500_000;
 
+    /** A holder class, so that the device is chosen before the handle is bound. */
+    private static final class Handles {
+        static final MethodHandle start_poll_critical$mh =
+            NativeLibrary.criticalPointer(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+
+        private Handles() {
+        }
+    }
+
+    private Arena arena;
     private Peer peer;
     private VerbsCompletionQueue queue;
     private CountedQueue counted;
     private CQueue bare;
     private WorkCompletions array;
     private long records;
+    private MemorySegment startPollFunction;
+    private long extendedCq;
+    /** A {@code struct ibv_poll_cq_attr}, which is 0. */
+    private long attributes;
 
     /** Created by JMH. */
     public TimestampPollBenchmark() {
@@ -57,12 +79,17 @@ public class TimestampPollBenchmark {
         queue = VerbsCompletionQueue.createWithTimestamps(peer.context(), "benchmark", 1, null);
         counted = CountedQueues.of(queue);
         bare = CQueue.open(peer.context());
+        startPollFunction = MemorySegment.ofAddress(bare.startPollFunction());
+        extendedCq = bare.extendedCq();
+        arena = Arena.ofShared();
+        attributes = arena.allocate(JAVA_LONG).address();
     }
 
     /** Closes them. */
     @TearDown
     public void tearDown() {
         bare.close();
+        arena.close();
         queue.close();
         peer.close();
     }
@@ -80,6 +107,22 @@ public class TimestampPollBenchmark {
             completions += counted.pollUncounted(records, 1);
         }
         return completions;
+    }
+
+    /**
+     * {@code ibv_start_poll} alone, by a bare handle.
+     *
+     * @return the sum of the results
+     * @throws Throwable of the handle, never
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long timestampsBareCritical() throws Throwable {
+        long results = 0;
+        for (int i = 0; i < CALLS; i++) {
+            results += (int) Handles.start_poll_critical$mh.invokeExact(i, startPollFunction, extendedCq, attributes);
+        }
+        return results;
     }
 
     /**

@@ -44,9 +44,11 @@ final class Comparisons {
     }
 
     static List<Comparison> verbs() {
-        return List.of(new Comparison("poll/empty/timestamps",
-            Variant.of(TimestampPollBenchmark.class, "timestamps", Map.of()), C,
-            Variant.of(TimestampPollBenchmark.class, "timestampsInC", Map.of()), 1));
+        final Variant inC = Variant.of(TimestampPollBenchmark.class, "timestampsInC", Map.of());
+        return List.of(
+            new Comparison("poll/empty/timestamps", Variant.of(TimestampPollBenchmark.class, "timestamps", Map.of()), C, inC, 1),
+            new Comparison("poll/empty/timestamps-bare-critical",
+                Variant.of(TimestampPollBenchmark.class, "timestampsBareCritical", Map.of()), C, inC, 1));
     }
 
     static List<Comparison> flyweight(final Effort effort) {

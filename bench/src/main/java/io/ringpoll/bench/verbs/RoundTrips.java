@@ -1,5 +1,6 @@
 package io.ringpoll.bench.verbs;
 
+import io.ringpoll.bench.baseline.BareCalls;
 import io.ringpoll.bench.baseline.CVerbsLink;
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.link.LinkEnd;
@@ -46,6 +47,12 @@ final class RoundTrips {
     double inCNs(final boolean read, final long windowNs) {
         final Traffic.Operation operation = read ? Traffic.Operation.READ : Traffic.Operation.WRITE;
         return costNs(() -> c.posts(operation, BYTES, OPERATIONS), windowNs);
+    }
+
+    /** By bare calls from Java, on the connection of C. */
+    double bareNs(final boolean read, final long windowNs) {
+        final BareCalls calls = c.prepare(read ? Traffic.Operation.READ : Traffic.Operation.WRITE, BYTES);
+        return costNs(() -> calls.run(OPERATIONS), windowNs);
     }
 
     private static double costNs(final Batch batch, final long windowNs) {

@@ -26,8 +26,9 @@ public final class VerbsTool {
     private static final int PORT = 7494;
     private static final long SEED = 1;
     private static final int JVM_MS = 2_500;
-    private static final int MEASUREMENTS = 12;
+    private static final int MEASUREMENTS = 22;
     private static final String SINGLE_POSTS = "single-posts";
+    private static final String BARE = "bare-calls";
 
     private VerbsTool() {
     }
@@ -110,6 +111,10 @@ public final class VerbsTool {
                 final String name = "verbs/post/" + (read ? "read" : "write") + "/64-bytes";
                 pairs.add(new Pair(name, "c", () -> trips.verbsNs(read, windowNs), () -> trips.inCNs(read, windowNs),
                     new ArrayList<>()));
+                pairs.add(new Pair(name, BARE, () -> trips.verbsNs(read, windowNs), () -> trips.bareNs(read, windowNs),
+                    new ArrayList<>()));
+                pairs.add(new Pair(name + "-by-bare-calls", "c", () -> trips.bareNs(read, windowNs),
+                    () -> trips.inCNs(read, windowNs), new ArrayList<>()));
                 pairs.add(new Pair(name, "librpma", () -> trips.verbsNs(read, windowNs), () -> trips.rpmaNs(read, windowNs),
                     new ArrayList<>()));
             }
