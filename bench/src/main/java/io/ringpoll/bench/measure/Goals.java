@@ -60,6 +60,7 @@ public final class Goals {
         new Goal("replicate/ringpoll/100-bytes/window-1/7-servers/append", NETTY, Figure.RATIO, 1.0),
         new Goal("replicate/ringpoll/100-bytes/window-2/100-groups/append", NETTY, Figure.RATIO, 1.0),
         new Goal("replicate/ringpoll/100-bytes/window-1/processes/p50", NETTY, Figure.RATIO, 0.6),
+        new Goal("replicate/ringpoll,idle=yield/100-bytes/window-1/processes/p50", NETTY, Figure.RATIO, 0.6),
         // Three times the appends.
         new Goal("replicate/ringpoll/100-bytes/window-32/processes/append", NETTY, Figure.RATIO, 1.0 / 3),
         // Twice the throughput.

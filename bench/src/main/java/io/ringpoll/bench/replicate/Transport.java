@@ -1,8 +1,10 @@
 package io.ringpoll.bench.replicate;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.os.Errno;
 import io.ringpoll.ratis.RdmaConfigKeys;
 import io.ringpoll.ratis.RdmaDataStreams;
 import io.ringpoll.ratis.RdmaRpcType;
@@ -34,10 +36,21 @@ public enum Transport {
         }
 
         @Override
-        int freePort(final String address, final RdmaApi api) {
-            // The device has ports of its own, of which its clients use those that the system gives to sockets.
-            try (RcPeer peer = api.ofLocal(address); RcListener listener = peer.listen(address, 0)) {
-                return listener.port();
+        int freePort(final String address, final RdmaApi api) throws IOException {
+            // The device has ports of its own.
+            try (RcPeer peer = api.ofLocal(address)) {
+                return firstFree(port -> isFree(peer, address, port));
+            }
+        }
+
+        private static boolean isFree(final RcPeer peer, final String address, final int port) {
+            try (RcListener listener = peer.listen(address, port)) {
+                return listener.port() == port;
+            } catch (final RdmaException e) {
+                if (e.errno() == Errno.EADDRINUSE) {
+                    return false;
+                }
+                throw e;
             }
         }
 
@@ -101,16 +114,31 @@ public enum Transport {
      * the others before these listen, and such a connection can take the port.
      */
     int freePort(final String address, final RdmaApi api) throws IOException {
-        for (int attempt = 1; ; attempt++) {
-            final int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(address))) {
-                return socket.getLocalPort();
+        final InetAddress host = InetAddress.getByName(address);
+        return firstFree(port -> {
+            try (ServerSocket socket = new ServerSocket(port, 1, host)) {
+                return socket.getLocalPort() == port;
             } catch (final BindException e) {
-                if (attempt == PORT_ATTEMPTS) {
-                    throw e;
-                }
+                return false;
+            }
+        });
+    }
+
+    /** Whether a server can listen on a port. */
+    @FunctionalInterface
+    private interface PortTest {
+        boolean isFree(int port) throws IOException;
+    }
+
+    private static int firstFree(final PortTest test) throws IOException {
+        for (int attempt = 0; attempt < PORT_ATTEMPTS; attempt++) {
+            final int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
+            if (test.isFree(port)) {
+                return port;
             }
         }
+        throw new BindException("no free port from " + FIRST_PORT + " to " + (FIRST_PORT + PORTS - 1) + " in " + PORT_ATTEMPTS +
+            " attempts");
     }
 
     /** Sets the address of a server. */

@@ -50,8 +50,10 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private static final String API = "--api";
     private static final String PROPERTY = "--property";
     private static final String WINDOW = "--window";
-    /** Until the processes of a group have compiled most of their code: the first seconds have a tenth of the rate. */
-    private static final int PROCESSES_WARM_UP_S = 15;
+    /** Until the processes of a group have compiled their code on two cores: after 15 s they have a third of the rate. */
+    private static final int PROCESSES_WARM_UP_S = 40;
+    /** Processes share no poller. */
+    private static final String PROCESSES_VARIANT = "raft.rdma.poller.idle=yield";
     /** The windows of groups of processes. */
     private static final List<Integer> WINDOWS = List.of(1, 32);
     /** A name, because the main class depends on all commands. */
@@ -77,7 +79,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     @Option(
         names = VARIANT, paramLabel = "KEY=VALUE[,KEY=VALUE...]",
         defaultValue = "raft.rdma.poller.shared=true,raft.rdma.poller.idle=yield",
-        description = "With --compare: also ringpoll with these settings (${DEFAULT-VALUE}); may be repeated.")
+        description = "With --compare: also ringpoll with these settings (${DEFAULT-VALUE}; with --processes " +
+            PROCESSES_VARIANT + "); may be repeated.")
     private List<String> variants = List.of();
 
     @Option(
@@ -261,9 +264,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         return settings;
     }
 
-    /** Processes share no poller: without {@code --variant} there is none. */
     private List<Map<String, String>> settingsOfVariants() {
-        return asProcesses && !isGiven(VARIANT) ? List.of() : variants.stream().map(Contestant::settings).toList();
+        return (asProcesses && !isGiven(VARIANT) ? List.of(PROCESSES_VARIANT) : variants).stream().map(Contestant::settings)
+            .toList();
     }
 
     private boolean isGiven(final String option) {
