@@ -4,17 +4,22 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.TimeDuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The resources that all streams of one server use: threads, settings, and connections to successors. These connections are
  * separate from the connections of the log, so that streams do not delay it. Thread-safe.
  */
 final class StreamServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamServer.class);
+
     private final RaftServer server;
     private final ExecutorService executor;
     private final RdmaProxyMap successors;
@@ -22,6 +27,7 @@ final class StreamServer implements AutoCloseable {
     private final long windowBytes;
     private final int maxStreams;
     private final TimeDuration idleTimeout;
+    private final AtomicLong failures = new AtomicLong();
 
     /**
      * Reads the settings.
@@ -55,6 +61,14 @@ final class StreamServer implements AutoCloseable {
 
     TimeDuration idleTimeout() {
         return idleTimeout;
+    }
+
+    /** Logs the failure of a stream, which a client can repeat at will: the 1st, 2nd, 4th one and so on. */
+    void onFailure(final Object stream, final Throwable reason) {
+        final long times = failures.incrementAndGet();
+        if (Long.bitCount(times) == 1) {
+            LOG.warn("{}: the stream {} ends: {} ({} failed)", server.getId(), stream, reason.toString(), times);
+        }
     }
 
     /** The connection to a successor; opens one if none is open, which blocks. */

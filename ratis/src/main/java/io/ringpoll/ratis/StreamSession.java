@@ -396,7 +396,7 @@ final class StreamSession {
             failure = reason;
         }
         timed.set(null);
-        LOG.warn("{}: the stream {} ends: {}", server.server().getId(), key, reason.toString());
+        server.onFailure(key, reason);
         onFailure.accept(this, reason);
         opened.completeExceptionally(reason);
         // Not while a write is running.

@@ -1,6 +1,7 @@
 package io.ringpoll.ratis;
 
 import static io.ringpoll.ratis.StreamCluster.WAIT_S;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +16,7 @@ import io.ringpoll.internal.transport.StreamPacket.Content;
 import io.ringpoll.internal.transport.StreamPacket.Identity;
 import io.ringpoll.internal.transport.StreamPacket.Kind;
 import io.ringpoll.internal.transport.TransportCounters;
+import io.ringpoll.internal.transport.Warnings;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -172,6 +174,18 @@ class HostileStreamsTest {
         StreamCluster.await(data(1, 0, 10));
         StreamCluster.await(send(1, 0, Kind.ABORT, false, new byte[0]));
         assertCleanedUp(1);
+    }
+
+    @Test
+    void shouldReportFailedStreamsEverMoreRarely() throws Exception {
+        try (Warnings warnings = new Warnings(StreamServer.class)) {
+            for (int stream = 1; stream <= 5; stream++) {
+                open(stream);
+                assertRefused(data(stream, 1, 10), "does not follow");
+            }
+            assertEquals(3, warnings.times(" ends: "));
+            assertTrue(warnings.contains("(4 failed)"));
+        }
     }
 
     @Test

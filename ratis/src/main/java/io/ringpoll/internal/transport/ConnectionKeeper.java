@@ -24,8 +24,8 @@ import java.util.function.BooleanSupplier;
  *
  * <p>The end of a connection, in order: disconnect, the peer's disconnect or a time-out, removal of the queue from the poller's
  * round, release of the memory and the queue pair. In the phase ESTABLISHED, the peer must prove the secret until the deadline
- * if there is one. A connection is never ENDING: it disconnects at once. One that was never established does not wait for the
- * peer.
+ * if there is one, and as long as there are not too many others that must. A connection is never ENDING: it disconnects at once.
+ * One that was never established does not wait for the peer.
  */
 final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -169,7 +169,33 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
             throw new ProtocolException("a request from " + address + ", which raft.rdma.server.allowed does not contain");
         }
         final Hello hello = Hello.of(request.privateData());
-        begin(node.attach(hello.description() + " at " + address, request, Handshake.accepting(node.config(), hello), hello));
+        final Handshake handshake = Handshake.accepting(node.config(), hello);
+        if (handshake.expected() != null) {
+            endOldestUnproven();
+        }
+        begin(node.attach(hello.description() + " at " + address, request, handshake, hello));
+    }
+
+    /** Ends the oldest connection without a proof if there are too many of them, so that silent peers keep no others out. */
+    private void endOldestUnproven() {
+        int unproven = 0;
+        KeptConnection<Link> oldest = null;
+        for (final KeptConnection<Link> kept : all()) {
+            if (!kept.owner().hasSlot()) {
+                unproven++;
+                oldest = oldest == null || kept.owner().number() < oldest.owner().number() ? kept : oldest;
+            }
+        }
+        if (unproven < NodeConfig.UNPROVEN_CONNECTIONS) {
+            return;
+        }
+        oldest.owner().checkProof();
+        // It may be one that waits for the peer's disconnect already.
+        leave(oldest);
+        finish(oldest);
+        if (oldest.phase() != Phase.RELEASED) {
+            throw new IllegalStateException("there are " + unproven + " connections without a proof of the secret");
+        }
     }
 
     @Override

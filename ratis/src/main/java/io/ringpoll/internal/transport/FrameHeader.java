@@ -28,7 +28,7 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
     static final short MAGIC = 0x5052;
     static final byte VERSION = 1;
     static final byte FLAG_RENDEZVOUS = 1;
-    /** The frame costs and returns urgent credits; its message is delivered before those that wait. */
+    /** The frame costs and returns urgent credits; its message, if it has one, is delivered before those that wait. */
     static final byte FLAG_URGENT = 2;
     static final int MAX_CREDITS = 0xFFFF;
 
@@ -98,7 +98,8 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
             return "a frame with flags " + flags;
         }
         if (!FrameKind.hasMessage(kind)) {
-            return payloadLength == 0 && messageLength == 0 && (flags == 0 || isUrgent() && kind == FrameKind.CREDIT) ? null :
+            final boolean mayBeUrgent = kind == FrameKind.CREDIT || kind == FrameKind.RELEASE;
+            return payloadLength == 0 && messageLength == 0 && (flags == 0 || isUrgent() && mayBeUrgent) ? null :
                 "a frame of kind " + kind + " with a payload";
         }
         if (messageLength < 0 || messageLength > maxMessageLength) {

@@ -27,7 +27,7 @@ import java.util.Arrays;
  */
 record Hello(int credits, int bufferBytes, int maxMessageBytes, PeerRole role, String name, byte[] challenge, byte[] proof) {
     static final int MAGIC = 0x5450_5052;
-    static final short VERSION = 3;
+    static final short VERSION = 4;
     static final int MAX_NAME_BYTES = 20;
     static final int CHALLENGE_BYTES = 16;
 

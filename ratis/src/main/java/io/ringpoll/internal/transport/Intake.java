@@ -1,9 +1,9 @@
 package io.ringpoll.internal.transport;
 
 /**
- * The requests of one peer, from their delivery until their replies have been posted. The credit of a request returns when the
- * engine has taken the request, and when the unanswered ones, with the replies that wait to be posted, are below the bounds of
- * the link and the node: a peer that sends faster than it is served, or than it takes the replies, has to wait.
+ * The requests of one peer, from their delivery until their replies have been posted, and read if they are long. The credit of a
+ * request returns when the engine has taken the request, and when the unanswered ones, with the memory of the replies, are below
+ * the bounds of the link and the node: a peer that sends faster than it is served, or than it reads the replies, has to wait.
  *
  * <p>A link without an unanswered request is always served. Servers are not subject to the bounds of the node: clients cannot
  * delay them. Urgent requests wait for no others, but have the bound of the link as well.
@@ -36,7 +36,7 @@ final class Intake {
             return urgent;
         }
 
-        /** Counts the reply, which occupies memory until it is posted; another one replaces it. */
+        /** Counts the reply, which occupies memory until it is posted or read; another one replaces it. */
         void reply(final int newBytes) {
             if (!ended) {
                 bytes += newBytes - replyBytes;
@@ -45,7 +45,7 @@ final class Intake {
             }
         }
 
-        /** Ends the request: its reply has been posted, or never will be; idempotent. */
+        /** Ends the request: its reply has left this node's memory, or there will be none; idempotent. */
         void end() {
             if (!ended) {
                 reply(0);

@@ -53,6 +53,8 @@ public final class Link {
     private final Correlation correlation;
     private final Executor longMessages;
     private volatile boolean requestedHere;
+    /** Whether it occupies one of the node's slots, until it is released. */
+    private boolean hasSlot;
 
     Link(final Node node, final int number, final String name, final RcConnection connection,
         final Handshake handshake, final MessageBuffers memory, final PeerCounters peer) {
@@ -62,6 +64,7 @@ public final class Link {
         this.connection = connection;
         polled = polledQueue(connection);
         this.handshake = handshake;
+        hasSlot = handshake.expected() == null;
         this.memory = memory;
         sends = new SendRing(memory, node.config().signalInterval());
         this.peer = peer;
@@ -175,7 +178,12 @@ public final class Link {
         lifecycle.begin(hello);
     }
 
-    /** Ends the connection of a peer that has not proven the secret in time; called periodically by the keeper. */
+    /** Whether the peer occupies one of the node's slots; without one, it has not proven the secret. */
+    synchronized boolean hasSlot() {
+        return hasSlot;
+    }
+
+    /** Ends the connection of a peer that has not proven the secret in time; called by the keeper. */
     void checkProof() {
         synchronized (this) {
             if (!lifecycle.isUnproven()) {
@@ -183,6 +191,14 @@ public final class Link {
             }
         }
         fail(new ProtocolException("no proof of the secret (raft.rdma.secret.file)"));
+    }
+
+    /** Takes a slot for a peer that has proven the secret; called with the lock held. */
+    private void takeSlot() throws NoSlotException {
+        hasSlot = node.slots().take(lifecycle.peerRole());
+        if (!hasSlot) {
+            throw new NoSlotException(name + " is rejected: " + node.slots().shortage());
+        }
     }
 
     /**
@@ -327,6 +343,7 @@ public final class Link {
                 outbound.onPing();
             }
             if (lifecycle.isProof(frame)) {
+                takeSlot();
                 return;
             }
             waits = inbound.hold(frame);
@@ -508,6 +525,9 @@ public final class Link {
         }
         if (reason instanceof ProtocolException) {
             node.warnRarely(Count.PROTOCOL_VIOLATIONS, name + " has sent " + reason.getMessage() + ": its connection ends");
+        }
+        if (reason instanceof NoSlotException) {
+            node.warnRarely(Count.CONNECTIONS_REJECTED, reason.getMessage());
         }
         if (reason instanceof PeerLostException) {
             node.warnRarely(Count.PEERS_LOST, reason.getMessage() + ": its connection ends");

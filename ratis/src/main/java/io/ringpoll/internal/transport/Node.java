@@ -49,6 +49,7 @@ public final class Node implements AutoCloseable {
     private final RegionPool landing;
     private final RegionPool streamMemory;
     private final Admission admission;
+    private final Slots slots;
     private final LongMessageThreads longMessages;
     private final ConnectionKeeper keeper;
     private final NodePoller poller;
@@ -90,6 +91,7 @@ public final class Node implements AutoCloseable {
         try {
             resources.push(peer);
             admission = new Admission(config.bounds());
+            slots = new Slots(config);
             memory = new BufferPool(peer, config.buffers());
             resources.push(memory::release);
             longMessages = new LongMessageThreads(config.name());
@@ -195,25 +197,27 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Creates a connection, and registers it before its first completion is processed.
+     * Creates a connection, and registers it before its first completion is processed. One whose peer must prove the secret gets
+     * its slot with the proof, but is not created if there is none now.
      *
      * @param handshake of this side
      * @param hello     of the requesting peer; null if this side requests, and receives it later
      */
     Link attach(final String name, final RcRequest request, final Handshake handshake, final Hello hello) {
-        final int most = config.connectionsFor(hello == null ? PeerRole.SERVER : hello.role());
+        final PeerRole role = hello == null ? PeerRole.SERVER : hello.role();
+        final boolean isProven = handshake.expected() == null;
         final IOException death = poller.death();
         if (death != null) {
             throw new IllegalStateException(config.name() + " serves no connection: " + death.getMessage(), death);
         }
         synchronized (attaching) {
-            if (closed || links.size() >= most) {
-                throw new IllegalStateException(closed ? config.name() + " is closed" :
-                    "there are " + links.size() + " connections already (raft.rdma.connections.max)");
+            if (closed || !(isProven ? slots.take(role) : slots.hasRoom(role))) {
+                throw new IllegalStateException(closed ? config.name() + " is closed" : slots.shortage());
             }
-            final MessageBuffers buffers = memory.take();
+            MessageBuffers buffers = null;
             RcConnection connection = null;
             try {
+                buffers = memory.take();
                 buffers.postReceives(request);
                 connection = request.connect(handshake.hello().bytes());
                 final Link link = new Link(this, nextNumber++, name, connection, handshake, buffers, countersOf(name, hello));
@@ -226,7 +230,12 @@ public final class Node implements AutoCloseable {
                 links.add(link);
                 return link;
             } catch (final RuntimeException | Error failure) {
-                abandon(connection == null ? request : connection, buffers);
+                if (isProven) {
+                    slots.release();
+                }
+                if (buffers != null) {
+                    abandon(connection == null ? request : connection, buffers);
+                }
                 throw failure;
             }
         }
@@ -264,6 +273,9 @@ public final class Node implements AutoCloseable {
     void detach(final Link link) {
         links.remove(link);
         memory.giveBack(link.memory());
+        if (link.hasSlot()) {
+            slots.release();
+        }
         link.rendezvous().close();
     }
 
@@ -274,6 +286,11 @@ public final class Node implements AutoCloseable {
 
     boolean hasNoLinks() {
         return links.isEmpty();
+    }
+
+    /** Number of connections that are not released, with those of unproven peers. */
+    int links() {
+        return links.size();
     }
 
     /** Copies a message to memory that a peer will read. */
@@ -329,6 +346,11 @@ public final class Node implements AutoCloseable {
     /** The bounds for all connections together. */
     Admission admission() {
         return admission;
+    }
+
+    /** The connections that peers have taken. */
+    Slots slots() {
+        return slots;
     }
 
     /** Starts to poll a connection's queue; the connection ends if there is no thread for it. */

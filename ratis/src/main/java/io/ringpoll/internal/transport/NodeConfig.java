@@ -35,6 +35,9 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
     /** Additional receives per connection for urgent frames, and for two frames that return their credits. */
     static final int URGENT_FRAMES = URGENT_CREDITS + 2;
 
+    /** Number of additional connections of peers that have not proven the secret: the oldest one ends when there are more. */
+    static final int UNPROVEN_CONNECTIONS = 32;
+
     /**
      * A configuration with the default bounds for peers, that accepts all of them.
      *

@@ -14,7 +14,8 @@ import java.util.List;
 
 /**
  * The frames to one peer: posts them, and queues those for which the peer has granted no credit or no send buffer is free. Frames
- * are posted in the order in which they were added, except for urgent ones, which have a queue and credits of their own.
+ * are posted in the order in which they were added, except for urgent ones, which have a queue and credits of their own: votes,
+ * heartbeats, their replies, and releases of memory for which there is no other credit.
  * Requests are not added while as many bytes wait as the bounds allow; the number of replies is bounded by the peer's unanswered
  * requests.
  *
@@ -85,6 +86,10 @@ final class OutboundQueue {
 
     /** Posts a frame, or queues it behind the waiting ones. */
     void add(final Outgoing frame) throws IOException {
+        if (frame.kind() == FrameKind.RELEASE && (credits.own() == 0 || !waiting.isEmpty())) {
+            // The peer may grant no credit before it.
+            frame.urgent();
+        }
         final ArrayDeque<Outgoing> queue = frame.isUrgent() ? waitingUrgent : waiting;
         if (!queue.isEmpty() || !post(frame)) {
             queue.addLast(frame);
@@ -153,7 +158,7 @@ final class OutboundQueue {
         final int offset = sends.nextOffset();
         final long id = sends.messageId();
         final ByteBuffer buffer = memory.slice(offset, node.config().bufferBytes());
-        final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease());
+        final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease(), frame.ticket());
         boolean posted = false;
         try {
             final int length = frame.isUrgent() ? frame.writeUrgent(buffer, urgentCredits.owed()) :
@@ -168,7 +173,7 @@ final class OutboundQueue {
             sends.onMessage(id);
             (frame.isUrgent() ? urgentCredits : credits).onReturned();
             if (frame.ticket() != null) {
-                frame.ticket().end();
+                onReplied(frame);
             }
             if (frame.lease() != null) {
                 // Until the peer has read it.
@@ -178,6 +183,15 @@ final class OutboundQueue {
             node.counters().increment(FrameKind.isKeepalive(frame.kind()) ? Count.KEEPALIVES_SENT : Count.FRAMES_SENT);
         }
         return posted;
+    }
+
+    /** A reply in registered memory counts, with all of that, until the peer has read it. */
+    private static void onReplied(final Outgoing reply) {
+        if (reply.lease() == null) {
+            reply.ticket().end();
+        } else {
+            reply.ticket().reply(reply.lease().capacityBytes());
+        }
     }
 
     /** Removes the frame of a message that could not be written; the message waits. */

@@ -25,7 +25,7 @@ final class Rendezvous {
     private final Link link;
     private final Node node;
     private final RcConnection connection;
-    private final Map<Integer, RegionPool.Lease> advertised = new HashMap<>();
+    private final Map<Integer, Advertised> advertised = new HashMap<>();
     /** In the order of their reads, which is that of the completions. */
     private final ArrayDeque<Landing> reading = new ArrayDeque<>();
     private final ArrayDeque<Announced> announced = new ArrayDeque<>();
@@ -35,6 +35,16 @@ final class Rendezvous {
     /** Number of messages of which the read has started, but not the delivery. */
     private int undelivered;
     private boolean closed;
+
+    /** A message in a region that the peer reads, with the ticket of the request that it answers, or null. */
+    private record Advertised(RegionPool.Lease lease, Intake.Ticket ticket) {
+        /** Ends the request: its reply occupies no more memory. */
+        void end() {
+            if (ticket != null) {
+                ticket.end();
+            }
+        }
+    }
 
     /** A message that is not being read yet. */
     private record Announced(Incoming frame, ReorderBuffer.Place<Incoming> place) {
@@ -47,10 +57,14 @@ final class Rendezvous {
         remotes = new RemoteRegions(node.peer());
     }
 
-    /** Registers a region that is advertised to the peer; called with the lock held. */
-    int advertise(final RegionPool.Lease lease) {
+    /**
+     * Registers a region that is advertised to the peer; called with the lock held.
+     *
+     * @param ticket of the request that the message answers, which ends with the release of the region; or null
+     */
+    int advertise(final RegionPool.Lease lease, final Intake.Ticket ticket) {
         final int number = nextAdvertised++;
-        advertised.put(number, lease);
+        advertised.put(number, new Advertised(lease, ticket));
         return number;
     }
 
@@ -65,15 +79,21 @@ final class Rendezvous {
 
     /** Called when the peer has read a region. */
     void onReleased(final long number) throws ProtocolException {
-        final RegionPool.Lease lease;
+        final Advertised released;
         synchronized (link) {
-            lease = number == (int) number ? advertised.remove((int) number) : null;
+            released = number == (int) number ? advertised.remove((int) number) : null;
+            if (released != null) {
+                released.end();
+            }
         }
-        if (lease == null) {
+        if (released == null) {
             throw new ProtocolException("the release of region " + number + ", which was not advertised");
         }
-        count(-lease.capacityBytes());
-        lease.release();
+        count(-released.lease().capacityBytes());
+        released.lease().release();
+        if (released.ticket() != null) {
+            link.tryReturnCredits();
+        }
     }
 
     /** Reads a message that the peer has advertised, when memory and queue permit; called with the lock held. */
@@ -236,9 +256,10 @@ final class Rendezvous {
         synchronized (link) {
             closed = true;
             final List<AutoCloseable> memory = new ArrayList<>();
-            advertised.values().forEach(lease -> {
-                count(-lease.capacityBytes());
-                memory.add(lease::release);
+            advertised.values().forEach(unread -> {
+                unread.end();
+                count(-unread.lease().capacityBytes());
+                memory.add(unread.lease()::release);
             });
             reading.forEach(landing -> memory.add(() -> release(landing)));
             unposted.forEach(landing -> memory.add(() -> release(landing)));

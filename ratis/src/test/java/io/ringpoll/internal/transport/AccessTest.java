@@ -24,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -320,6 +321,71 @@ class AccessTest {
         assertThrows(ConnectException.class, () -> Nodes.connect(peers, server.port()));
         Nodes.assertEchoed(first, Nodes.random(10));
         Nodes.assertEchoed(second, Nodes.random(10));
+    }
+
+    private static NodeConfig config(final int connections, final int reserved) {
+        return new NodeConfig("server", Nodes.BUFFER_BYTES, Nodes.CREDITS, connections, 1 << 20, 0, 30_000, Nodes.CLOSE_MS,
+            PollerConfig.own(HandlerThreads.POLLER), false).with(PeerBounds.DEFAULT.withReserved(reserved));
+    }
+
+    private static void prove(final RawPeer peer, final Hello hello, final Secret secret) throws ProtocolException {
+        peer.message(FrameKind.PROOF, MessageType.CLIENT_REQUEST, content(
+            secret.proof("ringpoll-ratis requests", hello.bytes(), peer.hello().withProof(null).bytes())));
+    }
+
+    /** They claim either role, and wait until they are disconnected. */
+    @Test
+    void shouldServePeersWhileOthersConnectAndProveNothing() throws Exception {
+        final Secret secret = secret("a");
+        final Nodes.Server server = nodes.server(config(4, 2).with(access(PeerRole.SERVER, secret, null)), AccessTest::serve);
+        final Node clients = client(access(PeerRole.CLIENT, secret, null));
+        final Node servers = client(access(PeerRole.SERVER, secret, null));
+        final Link first = Nodes.connect(clients, server.port());
+        final int most = NodeConfig.UNPROVEN_CONNECTIONS;
+        final List<RawPeer> silent = new ArrayList<>();
+        try {
+            while (silent.size() < 2 * most) {
+                silent.add(new RawPeer(server.port(),
+                    hello(silent.size() % 2 == 0 ? PeerRole.CLIENT : PeerRole.SERVER, new byte[Hello.CHALLENGE_BYTES])));
+            }
+            for (final RawPeer oldest : silent.subList(0, most)) {
+                assertEnds(oldest);
+            }
+            assertEquals(most, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+            // All connections of clients, and those of servers.
+            final Link second = Nodes.connect(clients, server.port());
+            Nodes.assertEchoed(second, Nodes.random(10));
+            for (int i = 0; i < 2; i++) {
+                Nodes.assertEchoed(Nodes.connect(servers, server.port()), Nodes.random(10));
+            }
+            assertThrows(ConnectException.class, () -> Nodes.connect(servers, server.port()));
+            Nodes.assertEchoed(first, Nodes.random(10));
+            second.fail(new IOException("enough"));
+            servers.endAll(new IOException("enough"));
+        } finally {
+            silent.forEach(RawPeer::close);
+        }
+        Nodes.await("the end of all but the first", () -> server.node().links() == 1);
+        Nodes.assertEchoed(Nodes.connect(clients, server.port()), Nodes.random(10));
+    }
+
+    @Test
+    void shouldGiveTheLastConnectionToThePeerThatProvesTheSecretFirst() throws Exception {
+        final Secret secret = secret("a");
+        final Nodes.Server server = nodes.server(config(1, 0).with(access(PeerRole.SERVER, secret, null)), AccessTest::serve);
+        final Hello hello = hello(PeerRole.CLIENT, new byte[Hello.CHALLENGE_BYTES]);
+        try (RawPeer late = new RawPeer(server.port(), hello); RawPeer early = new RawPeer(server.port(), hello)) {
+            prove(early, hello, secret);
+            early.request(7, Nodes.request(ByteString.EMPTY));
+            assertEquals(7, early.next().header().correlationId());
+            prove(late, hello, secret);
+            assertEnds(late);
+            assertEquals(1, server.counters().value(Count.CONNECTIONS_REJECTED));
+            early.request(8, Nodes.request(ByteString.EMPTY));
+            assertEquals(8, early.next().header().correlationId());
+        }
+        Nodes.await("the end of both", server.node()::hasNoLinks);
+        assertServed(server, access(PeerRole.CLIENT, secret, null));
     }
 
     @Test

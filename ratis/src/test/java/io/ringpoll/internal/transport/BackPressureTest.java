@@ -10,6 +10,7 @@ import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -132,16 +133,81 @@ class BackPressureTest {
         final CountDownLatch reading = new CountDownLatch(1);
         link.later(() -> Uninterruptibles.awaitUninterruptibly(reading));
         final List<CompletableFuture<ByteString>> replies = send(link, REQUESTS, 0);
-        // As many replies are under way as the peer has granted credits; those behind them wait.
-        Nodes.await("the bound", () -> served.get() >= Nodes.CREDITS + 3);
+        // Those that are under way count, too.
+        Nodes.await("the bound", () -> served.get() >= Nodes.CREDITS);
         TimeUnit.MILLISECONDS.sleep(200);
-        assertTrue(served.get() <= Nodes.CREDITS + 3 + Nodes.CREDITS, served::toString);
+        assertTrue(served.get() <= Nodes.CREDITS + 3, served::toString);
         reading.countDown();
         for (final CompletableFuture<ByteString> reply : replies) {
             assertEquals(lengthBytes, reply.get(30, TimeUnit.SECONDS).size());
         }
         Nodes.await("no request left", () -> server.node().admission().requests() == 0);
         assertEquals(0, server.node().admission().bytes());
+    }
+
+    /** Asks for replies while there are credits, and returns those of the replies; returns the numbers of their regions. */
+    private static List<Integer> askWithoutReading(final RawPeer peer) throws Exception {
+        final List<Integer> regions = new ArrayList<>();
+        int credits = Nodes.CREDITS;
+        for (int sent = 0; sent < REQUESTS;) {
+            for (; credits > 0; credits--) {
+                peer.request(sent++, Nodes.request(ByteString.EMPTY));
+            }
+            final Optional<Incoming> frame = peer.poll(300);
+            if (frame.isEmpty()) {
+                break;
+            }
+            credits += frame.get().header().credits();
+            if (frame.get().advertisement() != null) {
+                regions.add(frame.get().advertisement().number());
+                peer.returnCredits(1);
+            }
+        }
+        return regions;
+    }
+
+    /** The memory of a reply is in use until the peer reports that it has read it, and the peer may never do that. */
+    @Test
+    void shouldHoldBackPeersThatReturnCreditsButDoNotReadTheirReplies() throws Exception {
+        final int regionBytes = 64 * 1024;
+        final int most = 10;
+        final AtomicInteger served = new AtomicInteger();
+        final Nodes.Server server = nodes.server(config("server", PeerBounds.DEFAULT.withQueues(
+            1 << 20, most * regionBytes, 1 << 20, (most + 1) * regionBytes, 1 << 30)), (type, request) -> {
+                served.incrementAndGet();
+                return Nodes.echo(type, Nodes.request(Nodes.random(regionBytes / 2)));
+            });
+        final PeerCounters clients = server.counters().peer(TransportCounters.CLIENTS);
+        try (RawPeer first = new RawPeer(server.port(), Nodes.CREDITS);
+            RawPeer second = new RawPeer(server.port(), Nodes.CREDITS)) {
+            final List<Integer> regions = askWithoutReading(first);
+            // The bound of the link, and the requests for which the peer had credits at that time.
+            assertTrue(regions.size() >= most && regions.size() <= most + Nodes.CREDITS, regions::toString);
+            assertEquals(regions.size(), served.get());
+            final int others = askWithoutReading(second).size();
+            // The bound of the node.
+            assertTrue(others <= 1 + Nodes.CREDITS, () -> Integer.toString(others));
+            assertEquals((regions.size() + others) * (long) regionBytes, clients.value(PeerCounters.Figure.REGISTERED_BYTES));
+            // A peer that reads its replies is served.
+            final Link honest = Nodes.connect(client(PeerRole.CLIENT), server.port());
+            for (final CompletableFuture<ByteString> reply : send(honest, 3 * Nodes.CREDITS, 10)) {
+                assertEquals(regionBytes / 2, reply.get(30, TimeUnit.SECONDS).size());
+            }
+            // Two at a time: so many urgent credits return together.
+            for (int i = 0; i + 1 < regions.size(); i += 2) {
+                first.release(regions.get(i));
+                first.release(regions.get(i + 1));
+                while (!first.nextOfAnyKind().header().isUrgent()) {
+                    // Credits for requests.
+                    assertTrue(server.node().admission().requests() > 0);
+                }
+            }
+            first.request(1, Nodes.request(ByteString.EMPTY));
+            Nodes.await("a further request", () -> served.get() > regions.size() + others + 3 * Nodes.CREDITS);
+        }
+        Nodes.await("no request left", () -> server.node().admission().requests() == 0);
+        assertEquals(0, server.node().admission().bytes());
+        assertEquals(0, clients.value(PeerCounters.Figure.REGISTERED_BYTES));
     }
 
     @Test

@@ -184,7 +184,8 @@ class FrameTest {
         assertThrows(ProtocolException.class, () -> Hello.of(new byte[56]));
         final byte[] newer = hello.bytes();
         newer[4]++;
-        assertTrue(assertThrows(ProtocolException.class, () -> Hello.of(newer)).getMessage().contains("version 3"));
+        final String refusal = assertThrows(ProtocolException.class, () -> Hello.of(newer)).getMessage();
+        assertTrue(refusal.contains("has version " + Hello.VERSION), refusal);
         assertThrows(ProtocolException.class, () -> Hello.of(new Hello(0, 4096).bytes()));
         assertThrows(ProtocolException.class, () -> Hello.of(new Hello(1, NodeConfig.MIN_BUFFER_BYTES - 1).bytes()));
         final Hello least = new Hello(1, NodeConfig.MIN_BUFFER_BYTES);

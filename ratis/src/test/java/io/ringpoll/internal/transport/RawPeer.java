@@ -18,6 +18,7 @@ import io.ringpoll.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /** A peer that is not a node: it sends a valid hello and then the frames of the test. */
@@ -135,9 +136,29 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
+    /** Returns the memory of a reply, without a credit for requests. */
+    void release(final int number) {
+        send(new FrameHeader(FrameKind.RELEASE, (byte) 0, FrameHeader.FLAG_URGENT, 0, number, 0, 0), new byte[0]);
+    }
+
     /** The next frame from the node; its receive is reposted. */
     Incoming nextOfAnyKind() throws ProtocolException {
-        final WorkCompletion completion = completions.awaitOne(connection.completionQueue());
+        return received(completions.awaitOne(connection.completionQueue()));
+    }
+
+    /** As {@link #nextOfAnyKind}; empty if there is none in time. */
+    Optional<Incoming> poll(final int timeoutMs) throws ProtocolException, InterruptedException {
+        final long startNs = System.nanoTime();
+        while (connection.completionQueue().poll(completions.records(), 0, 1) == 0) {
+            if (System.nanoTime() - startNs > TimeUnit.MILLISECONDS.toNanos(timeoutMs)) {
+                return Optional.empty();
+            }
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        return Optional.of(received(completions.at(0)));
+    }
+
+    private Incoming received(final WorkCompletion completion) throws ProtocolException {
         assertEquals(WcStatus.SUCCESS, completion.status());
         final int slot = (int) completion.workRequestId() - RECEIVE_ID;
         final ByteBuffer bytes = memory.memory().asByteBuffer().slice(slot * Nodes.BUFFER_BYTES, completion.lengthBytes());

@@ -74,7 +74,7 @@ class RendezvousTest {
     void shouldNumberItsRegionsFromOne() throws Exception {
         final Rendezvous rendezvous = new Rendezvous(null, server(Nodes.CREDITS, Nodes::echo).node(), null);
         for (int number = 1; number < 4; number++) {
-            assertEquals(number, rendezvous.advertise(null));
+            assertEquals(number, rendezvous.advertise(null, null));
         }
     }
 
