@@ -152,6 +152,22 @@ class RdmaServerRpcTest {
             .newBuilder().setTerm(call.<AppendEntriesRequestProto>getArgument(0).getLeaderTerm()).build()));
     }
 
+    /** Its port would stay in use until the end of the process. */
+    @Test
+    void shouldCloseItsNodeIfTheCloseOfItsConnectionsFails() throws Exception {
+        rpc(RECEIVER, engine, port);
+        final RdmaServerRpc failing = new RdmaServerRpc(engine, new RdmaRpcType()) {
+            @Override
+            public RdmaProxyMap getProxies() {
+                throw new IllegalStateException("on purpose");
+            }
+        };
+        failing.start();
+        assertThrows(IllegalStateException.class, failing::close);
+        awaitEndOfThreads(RECEIVER + "-rdma");
+        assertDoesNotThrow(this::receiver);
+    }
+
     @Test
     void shouldExchangeEveryKindOfRequest() throws Exception {
         answerVotes();
