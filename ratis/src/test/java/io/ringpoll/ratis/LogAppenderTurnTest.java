@@ -488,7 +488,7 @@ class LogAppenderTurnTest extends LogAppenderFixture {
     @Test
     void shouldRestartWhenAnErrorEndsTheSendOfAnEntry() throws Exception {
         awaitParked(follow());
-        doThrow(new OutOfMemoryError("on purpose")).when(leader)
+        doThrow(new LinkageError("on purpose")).when(leader)
             .newAppendEntriesRequestProto(any(), any(), any(), anyLong());
         append();
         verify(leader, timeout(LONG_MS)).restart(appender);
@@ -497,7 +497,7 @@ class LogAppenderTurnTest extends LogAppenderFixture {
     @Test
     void shouldRestartWhenAnErrorEndsTheProcessingOfAReply() throws Exception {
         follow();
-        doThrow(new OutOfMemoryError("on purpose")).when(leader).onFollowerSuccessAppendEntries(any());
+        doThrow(new LinkageError("on purpose")).when(leader).onFollowerSuccessAppendEntries(any());
         append();
         next().answer(AppendResult.SUCCESS);
         verify(leader, timeout(LONG_MS)).restart(appender);

@@ -52,7 +52,10 @@ class ConnectionEventLoopTest {
     }
 
     private int listen() {
-        final RcListener listener = peer.listen(TestDevice.address(), 0);
+        return listen(peer.listen(TestDevice.address(), 0));
+    }
+
+    private int listen(final RcListener listener) {
         final int port = listener.port();
         loop.listen(listener);
         return port;
@@ -97,6 +100,24 @@ class ConnectionEventLoopTest {
         assertTrue(loop.stop(TIMEOUT_NS));
         assertTrue(next().contains("rpma_ep_shutdown"));
         peer.listen(TestDevice.address(), second).close();
+    }
+
+    /** Nothing would close the others later. */
+    @Test
+    void shouldCloseEachListenerIfTheCloseOfOneFailsAtTheEndOfTheThread() throws Exception {
+        loop.start();
+        final RcListener first = peer.listen(TestDevice.address(), 0);
+        listen(first);
+        final int second = listen();
+        establish(request(second));
+        loop.releaseAll();
+        assertEquals("released", next());
+        loop.failCloseAtTheEnd();
+        assertTrue(loop.stop(TIMEOUT_NS));
+        CallFault.plan(0, 0);
+        assertTrue(next().contains("rpma_ep_shutdown"));
+        peer.listen(TestDevice.address(), second).close();
+        first.close();
     }
 
     @Test
@@ -205,6 +226,13 @@ class ConnectionEventLoopTest {
                 CallFault.plan(1, IO_ERROR);
                 closeListeners();
                 CallFault.plan(0, 0);
+            });
+        }
+
+        void failCloseAtTheEnd() {
+            execute(() -> {
+                stop(0);
+                CallFault.plan(1, IO_ERROR);
             });
         }
 

@@ -149,7 +149,7 @@ class BackPressureTest {
     private static List<Integer> askWithoutReading(final RawPeer peer) throws Exception {
         final List<Integer> regions = new ArrayList<>();
         int credits = Nodes.CREDITS;
-        for (int sent = 0; sent < REQUESTS;) {
+        for (int sent = 0; sent < 10 * Nodes.CREDITS;) {
             for (; credits > 0; credits--) {
                 peer.request(sent++, Nodes.request(ByteString.EMPTY));
             }
