@@ -46,6 +46,42 @@ class ConnectionAgentTest {
     private final Recorder client = new Recorder();
     private final List<Throwable> errors = new CopyOnWriteArrayList<>();
 
+    /** Refuses its first message, and does something when the message is passed again by {@link MessageConnection#resume}. */
+    private static final class Refusing extends Recorder {
+        private final AtomicReference<MessageConnection> refused = new AtomicReference<>();
+        private final Resumed action;
+
+        private Refusing(final Resumed action) {
+            this.action = action;
+        }
+
+        /** Within the callback that {@link MessageConnection#resume} makes. */
+        @FunctionalInterface
+        interface Resumed {
+            void run(MessageConnection connection) throws InterruptedException;
+        }
+
+        @Override
+        public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+            final int length) throws InterruptedException {
+            if (refused.getAndSet(connection) == null) {
+                return false;
+            }
+            action.run(connection);
+            add("returns");
+            return true;
+        }
+
+        boolean hasRefused() {
+            return refused.get() != null;
+        }
+
+        /** The connection of the refused message. */
+        MessageConnection connection() {
+            return refused.get();
+        }
+    }
+
     /** Sends each message back, and remembers the thread. */
     private static final class Echo extends Recorder {
         private Thread thread;
@@ -198,29 +234,15 @@ class ConnectionAgentTest {
 
     @Test
     void shouldNotWaitInACallbackThatIsMadeByResume() throws Exception {
-        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
-        final AtomicInteger calls = new AtomicInteger();
         final AtomicReference<ConnectionSet> set = new AtomicReference<>();
-        final Recorder refusing = new Recorder() {
-            @Override
-            public boolean onMessage(
-                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
-                accepted.set(connection);
-                if (calls.incrementAndGet() == 1) {
-                    return false;
-                }
-                assertFalse(set.get().close(BOUND_NS));
-                return true;
-            }
-        };
+        final Refusing refusing = new Refusing(connection -> assertFalse(set.get().close(BOUND_NS)));
         try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
             set.set(agentSet().listener(refusing).start());
             final AgentInvoker invoker = invoker(set.get());
-            final MessageConnection connection = clients.connect(TestDevice.address(), set.get().listen(0));
-            connection.execute(() -> connection.trySend(MESSAGE, 0, 1));
-            invokeUntil(invoker, () -> calls.get() == 1);
-            accepted.get().resume();
-            assertEquals(2, calls.get());
+            sendOne(clients.connect(TestDevice.address(), set.get().listen(0)));
+            invokeUntil(invoker, refusing::hasRefused);
+            refusing.connection().resume();
+            assertEquals(List.of("connected", "returns"), refusing.all);
             assertTrue(set.get().close(BOUND_NS));
         }
         assertEquals(List.of(), errors);
@@ -398,30 +420,20 @@ class ConnectionAgentTest {
 
     @Test
     void shouldNotTakeOverDuringACallbackThatIsMadeByResume() throws Exception {
-        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
         final AtomicReference<CompletableFuture<Boolean>> closing = new AtomicReference<>();
         final AtomicReference<ConnectionSet> set = new AtomicReference<>();
-        final Recorder slow = new Recorder() {
-            @Override
-            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
-                final int length) throws InterruptedException {
-                if (accepted.getAndSet(connection) == null) {
-                    return false;
-                }
-                closing.set(CompletableFuture.supplyAsync(() -> set.get().close(BOUND_NS)));
-                // Longer than a close waits for a duty cycle.
-                Thread.sleep(1500);
-                assertSame(Thread.currentThread(), set.get().pipelines().getFirst().pollerThread());
-                add("returns");
-                return true;
-            }
-        };
+        final Refusing slow = new Refusing(connection -> {
+            closing.set(CompletableFuture.supplyAsync(() -> set.get().close(BOUND_NS)));
+            // Longer than a close waits for a duty cycle.
+            Thread.sleep(1500);
+            assertSame(Thread.currentThread(), set.get().pipelines().getFirst().pollerThread());
+        });
         try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
             set.set(agentSet().listener(slow).start());
             final AgentInvoker invoker = invoker(set.get());
             sendOne(clients.connect(TestDevice.address(), set.get().listen(0)));
-            invokeUntil(invoker, () -> accepted.get() != null);
-            accepted.get().resume();
+            invokeUntil(invoker, slow::hasRefused);
+            slow.connection().resume();
             assertTrue(closing.get().get());
         }
         assertEquals(List.of("connected", "returns", "disconnected CLOSED"), slow.all);
@@ -430,33 +442,27 @@ class ConnectionAgentTest {
 
     @Test
     void shouldRefuseATakeOverThatIsTriedDuringACallbackThatIsMadeByResume() throws Exception {
-        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
-        final Recorder refusing = new Recorder() {
-            @Override
-            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
-                final int length) {
-                if (accepted.getAndSet(connection) == null) {
-                    return false;
-                }
-                // A close that has found the agent idle before the callback began.
-                final InvokedAgent agent = connection.poller().agent();
-                CompletableFuture.runAsync(() -> agent.replaceIdleThread(agent.cycles())).join();
-                assertTrue(agent.isInvoker());
-                add("returns");
-                return true;
-            }
-        };
+        final Refusing refusing = new Refusing(connection -> {
+            takeOver(connection);
+            assertTrue(connection.poller().agent().isInvoker());
+        });
         try (ConnectionSet clients = SetPair.builder().listener(client).start();
             ConnectionSet set = agentSet().listener(refusing).start();
             AgentInvoker invoker = invoker(set)) {
             sendOne(clients.connect(TestDevice.address(), set.listen(0)));
-            invokeUntil(invoker, () -> accepted.get() != null);
-            accepted.get().resume();
+            invokeUntil(invoker, refusing::hasRefused);
+            refusing.connection().resume();
             assertEquals(List.of("connected", "returns"), refusing.all);
-            sendBack(accepted.get());
+            sendBack(refusing.connection());
             assertEquals("message m", client.await("message"));
         }
         assertEquals(List.of(), errors);
+    }
+
+    /** As a close that has found the agent idle before the callback began. */
+    private static void takeOver(final MessageConnection connection) {
+        final InvokedAgent agent = connection.poller().agent();
+        CompletableFuture.runAsync(() -> agent.replaceIdleThread(agent.cycles())).join();
     }
 
     private static void sendBack(final MessageConnection connection) {
@@ -465,55 +471,35 @@ class ConnectionAgentTest {
 
     @Test
     void shouldRefuseToResumeAfterATakeOver() throws Exception {
-        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
-        final Recorder refusing = new Recorder() {
-            @Override
-            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
-                final int length) {
-                add("message");
-                return accepted.getAndSet(connection) != null;
-            }
-        };
+        final Refusing refusing = new Refusing(connection -> { });
         try (ConnectionSet clients = SetPair.builder().listener(client).start();
             ConnectionSet set = agentSet().listener(refusing).start();
             AgentInvoker invoker = invoker(set)) {
             sendOne(clients.connect(TestDevice.address(), set.listen(0)));
-            invokeUntil(invoker, () -> accepted.get() != null);
-            final MessageConnection connection = accepted.get();
-            final InvokedAgent agent = connection.poller().agent();
-            CompletableFuture.runAsync(() -> agent.replaceIdleThread(agent.cycles())).join();
+            invokeUntil(invoker, refusing::hasRefused);
+            final MessageConnection connection = refusing.connection();
+            takeOver(connection);
             // As if the thread had been the polling thread when resume() looked.
             assertThrows(IllegalStateException.class, () -> connection.poller().beginCallbacks(connection));
             assertThrows(IllegalStateException.class, connection::resume);
-            assertEquals(List.of("connected", "message"), refusing.all);
+            assertEquals(List.of("connected"), refusing.all);
             invoker.invoke();
             connection.resume();
-            assertEquals(List.of("connected", "message", "message"), refusing.all);
+            assertEquals(List.of("connected", "returns"), refusing.all);
         }
         assertEquals(List.of(), errors);
     }
 
     @Test
     void shouldEndAnAgentThatACallbackMadeByResumeHasClosed() throws Exception {
-        final AtomicReference<MessageConnection> accepted = new AtomicReference<>();
-        final Recorder refusing = new Recorder() {
-            @Override
-            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
-                final int length) {
-                if (accepted.getAndSet(connection) == null) {
-                    return false;
-                }
-                connection.poller().agent().onClose();
-                return true;
-            }
-        };
+        final Refusing refusing = new Refusing(connection -> connection.poller().agent().onClose());
         try (ConnectionSet clients = SetPair.builder().listener(client).start();
             ConnectionSet set = agentSet().listener(refusing).start();
             AgentInvoker invoker = invoker(set)) {
             sendOne(clients.connect(TestDevice.address(), set.listen(0)));
-            invokeUntil(invoker, () -> accepted.get() != null);
-            accepted.get().resume();
-            assertFalse(accepted.get().poller().agent().isAlive());
+            invokeUntil(invoker, refusing::hasRefused);
+            refusing.connection().resume();
+            assertFalse(refusing.connection().poller().agent().isAlive());
         }
         assertEquals("disconnected", refusing.all.getLast().substring(0, 12));
     }
