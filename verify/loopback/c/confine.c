@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine.c: runs a program under a seccomp filter that denies what the default profile of Docker denies to a container without
+ * confine.c: runs a program under a seccomp filter that denies the same calls as Docker's default profile for a container without
  * capabilities, and process_vm_readv and process_vm_writev, which that profile denies on kernels before 4.8.
  *
  *   confine EPERM|ENOSYS PROGRAM [ARGUMENT...]
@@ -61,7 +61,7 @@ static int install(int error)
         filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)denied[i], 0, 1);
         filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, deny);
     }
-    /* The library then takes clone, whose flags can be examined. */
+    /* The library then calls clone, which has flags to examine. */
     filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
     filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
     filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 2);

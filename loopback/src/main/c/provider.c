@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * provider.c: what rdma-core's libraries of providers need to be loaded.
+ * provider.c: the symbols without which rdma-core's libraries of providers cannot be loaded.
  *
- * perftest is linked with libmlx5.so.1 and libefa.so.1, which bind all their symbols at once. Providers register when they are
- * loaded, and are not asked for devices: so none of the other functions is called with a device of theirs.
+ * perftest is linked with libmlx5.so.1 and libefa.so.1, which bind all their symbols when they are loaded. Providers register
+ * then, and are not asked for devices: so none of the other functions is called with a device of theirs.
  */
 #include <errno.h>
 #include <stdbool.h>

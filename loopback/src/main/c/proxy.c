@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proxy.c: queue pairs that stand for a queue pair of another process: creation, the threads that drive them, their end.
+ * proxy.c: queue pairs that represent a queue pair of another process: creation, the threads that drive them, their end.
  *
  * proxy_request.c processes their requests and responses.
  */
@@ -52,8 +52,8 @@ static bool is_polled(struct lb_qp *qp)
 }
 
 /*
- * Requests of the other end. A poll leaves what exceeds its budget to the next one. The watch thread leaves it to the device
- * thread, which costs a change of threads: so it executes more at once.
+ * Requests of the other end. A poll leaves the requests beyond its budget to the next poll. The watch thread leaves them to the
+ * device thread, which costs a change of threads: so its budget is larger.
  */
 static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath)
 {
@@ -102,7 +102,7 @@ static void run_aftermath(struct work *work)
         lb_aftermath_run(&work->requests);
 }
 
-/* Takes what has arrived for the proxy, and for its queue pair if it has one. The caller makes sure that both exist. */
+/* Takes the records for the proxy, and for its queue pair if it has one. The caller makes sure that both exist. */
 static void take(struct lb_proxy *proxy, struct lb_qp *qp, struct work *work)
 {
     const bool stalled = atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
@@ -114,7 +114,7 @@ static void take(struct lb_proxy *proxy, struct lb_qp *qp, struct work *work)
     take_requests(proxy, &work->requests);
 }
 
-/* Takes what has arrived; the caller holds a reference, and no lock. */
+/* Takes the records that have arrived; the caller holds a reference, and no lock. */
 static void drive(struct lb_proxy *proxy)
 {
     struct work work = {0};
@@ -166,7 +166,7 @@ static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_
     struct lb_proxy *proxy = member->proxy;
 
     if (lb_wire_pending(&proxy->requests_in)) {
-        /* Also while messages go on arriving, what has waited is looked at. */
+        /* Stalled work has its turn also while messages go on arriving. */
         const bool is_short = member->is_short && room > 0 &&
             atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE &&
             !atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
@@ -242,7 +242,7 @@ static int drive_list(struct lb_cq *cq, int room, struct ibv_wc *wc)
     return completed == room || lb_cq_shows_none(cq) ? completed : lb_cq_poll_ring(cq, completed, room, wc);
 }
 
-/* The other hook. An event was requested: all proxies fall asleep, and what has arrived before that is taken. */
+/* The other hook. An event was requested: all proxies fall asleep, and the records that have arrived before are taken. */
 static void drive_asleep(struct lb_cq *cq)
 {
     bool unfinished;
@@ -506,7 +506,7 @@ static uint64_t consumed_by(const struct lb_proxy *proxy)
     return atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
 }
 
-/* Takes what arrived before the end, as far as it can be executed now: at most two rings, whatever still arrives. */
+/* Takes the records from before the end, as far as they can be executed now: at most two rings, also if more arrive. */
 static void drain(struct lb_proxy *proxy)
 {
     const uint64_t first = consumed_by(proxy);
@@ -592,8 +592,8 @@ static void release(void)
 }
 
 /*
- * The connections are the parent's. Its sockets must not stay open here: they tell its peers that it has ended. Instead of its
- * segments there is empty memory: nothing arrives, and nothing is sent.
+ * The connections are the parent's. Its sockets must not stay open here: its peers see its end when they are closed. Instead of
+ * its segments there is empty memory: nothing arrives, and nothing is sent.
  */
 static void forget(void)
 {

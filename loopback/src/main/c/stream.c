@@ -9,7 +9,7 @@
 #include "stream.h"
 #include "timer.h"
 
-/* One copy of so many is measured, and one of TRIAL goes the other way; among the first, each whose number is a power of two. */
+/* One copy of so many is measured, and one of TRIAL goes the other way; among the first, those with a power of two as number. */
 #define MEASURED 8u
 #define TRIAL 512u
 
@@ -142,8 +142,8 @@ enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
 }
 
 /*
- * A copy that takes longer than it should was interrupted, or its pages were not there yet: lower values count at once, higher ones
- * when they have come several times.
+ * A copy that takes longer than it should was interrupted, or its pages were not there yet: lower values count
+ * immediately, higher ones when they have been measured several times.
  */
 void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length)
 {

@@ -77,10 +77,10 @@ void lb_wire_part(struct lb_wire_segment *segment)
             mprotect(segment, sizeof(*segment), PROT_NONE) == 0)
         return;
     if (munmap(segment, sizeof(*segment)))
-        abort(); /* the child of a fork may not touch what is its parent's */
+        abort(); /* the child of a fork may not write to its parent's memory */
 }
 
-/* Looks how far the consumer is; sets broken if it claims what cannot be. */
+/* Reads the position of the consumer; sets broken if it is impossible. */
 static void look(struct lb_wire_producer *producer)
 {
     const uint64_t consumed = atomic_load_explicit(&producer->ring->consumed, memory_order_acquire);
@@ -129,8 +129,8 @@ static bool has_room(struct lb_wire_producer *producer, uint32_t record)
 }
 
 /*
- * Makes a record at the producer's position visible, and nothing behind it. The header is written at once and last: the consumer
- * waits on its line, and takes it away between two stores that are apart.
+ * Makes a record at the producer's position visible, and nothing behind it. The header is written in one piece and last: the
+ * consumer waits on its line, and takes it away between two stores that are apart.
  */
 static void publish(struct lb_wire_producer *producer, struct lb_wire_record header, uint32_t size)
 {
@@ -183,7 +183,7 @@ static bool peek(struct lb_wire_consumer *consumer, struct lb_wire_record *recor
     if (size == 0 || consumer->broken)
         return false;
     memcpy(record, shared, sizeof(*record));
-    atomic_signal_fence(memory_order_acq_rel); /* the compiler may not read from the segment what it finds in the copy */
+    atomic_signal_fence(memory_order_acq_rel); /* the compiler may not read the segment instead of the copy */
     record->size = size;
     if (size % 64 == 0 && size <= LB_WIRE_RING - consumed % LB_WIRE_RING)
         return true;

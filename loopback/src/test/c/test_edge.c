@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_edge.c: the connection manager without memory, without its folder, beside others' files, and events in unusual order. */
+/* test_edge.c: the connection manager without memory or folder, with others' files in the folder, and events in unusual order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -314,7 +314,7 @@ static void *end_sweep(void *argument)
     return NULL;
 }
 
-/* Another process removes what a killed one has left at the port. */
+/* Another process removes the files that a killed one has left at the port. */
 static void should_bind_a_port_that_is_being_removed(void)
 {
     struct sweep sweep;

@@ -314,7 +314,7 @@ class PostListTest {
         }
     }
 
-    /** The budget does not count what the other one posts, so that both together could overrun the queue. */
+    /** The budget does not count the posts of the other one, so that both together could overrun the queue. */
     @Test
     void shouldRefuseACountedAndAnUncountedQueuePairOnOneCompletionQueue() {
         try (VerbsPair pair = VerbsPair.ofDefaults(); Listener listener = Listener.listen(VerbsPair.anyAddress(), 1);
