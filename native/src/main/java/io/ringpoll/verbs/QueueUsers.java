@@ -6,8 +6,8 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * The queue pairs whose requests complete in each completion queue: one whose requests a budget counts, or any number of others.
- * Both together could overrun the queue, as the budget does not know the other requests.
+ * The queue pairs that use each completion queue: one with a budget, or any number without. Both together could overrun the
+ * queue, as the budget does not count the requests of the others.
  *
  * <p>Not thread-safe: each caller holds the lock of all queue pairs.
  */

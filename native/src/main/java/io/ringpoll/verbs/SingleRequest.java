@@ -25,7 +25,7 @@ final class SingleRequest {
         UnsafeApi.putLong(address + IbvWr.SG_LIST_OFFSET, address + ELEMENT_OFFSET);
     }
 
-    /** Sets what requests of both queues have; a null region is for a request without data. */
+    /** Sets the fields of requests to both queues; a null region is for a request without data. */
     void set(final long workRequestId, final MemoryRegion region, final long regionAddress, final long lengthBytes) {
         UnsafeApi.putLong(address + IbvWr.WR_ID_OFFSET, workRequestId);
         UnsafeApi.putInt(address + IbvWr.NUM_SGE_OFFSET, region == null ? 0 : 1);
@@ -34,7 +34,7 @@ final class SingleRequest {
         UnsafeApi.putInt(address + ELEMENT_OFFSET + IbvWr.SGE_LKEY_OFFSET, region == null ? 0 : region.localKey());
     }
 
-    /** Sets what only requests to the send queue have; the immediate data are in host byte order, null is no remote memory. */
+    /** Sets the fields of requests to the send queue; the immediate data are in host byte order, null is no remote memory. */
     void set(final int opcode, final int flags, final int immediate, final RemoteMemory remote, final long remoteOffset) {
         UnsafeApi.putInt(address + IbvWr.OPCODE_OFFSET, opcode);
         UnsafeApi.putInt(address + IbvWr.SEND_FLAGS_OFFSET, flags);

@@ -15,7 +15,7 @@ public abstract class RcMemory extends RcResource {
     public abstract MemorySegment memory();
 
     /**
-     * What the other side needs to access it, see {@link RcPeer#remote}.
+     * The description by which the other side accesses it, see {@link RcPeer#remote}.
      *
      * @return a new array, in librpma's format
      */

@@ -36,7 +36,7 @@ public enum RdmaApi {
     }
 
     /**
-     * Describes the device of this process and what makes the connections, in one line.
+     * Describes the device of this process and the library of the connections, in one line.
      *
      * @return with the version of librpma if it makes them
      */
@@ -45,7 +45,7 @@ public enum RdmaApi {
     }
 
     /**
-     * What names of measurements have in addition.
+     * The addition to the names of measurements.
      *
      * @return empty for librpma
      */

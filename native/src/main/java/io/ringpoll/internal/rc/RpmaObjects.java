@@ -4,7 +4,7 @@ import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 
-/** The objects of librpma behind those of this package, for module {@code connections}, whose API has them. */
+/** The objects of librpma behind those of this package, for the API of module {@code connections}. */
 public final class RpmaObjects {
     private RpmaObjects() {
     }
@@ -12,7 +12,7 @@ public final class RpmaObjects {
     /**
      * A peer as one of this package.
      *
-     * @param peer of the caller, who closes it
+     * @param peer closed by the caller
      * @return closes the same peer
      */
     public static RcPeer of(final Peer peer) {

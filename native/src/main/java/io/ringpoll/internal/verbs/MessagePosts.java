@@ -35,7 +35,7 @@ public final class MessagePosts {
     /**
      * Creates the sends of a connection.
      *
-     * @param connection of the binding, whose completion queue has no budget
+     * @param connection of the binding, without a budget of its completion queue
      * @param region     of the messages
      * @return for one thread at a time
      */
@@ -46,7 +46,7 @@ public final class MessagePosts {
     /**
      * Creates the receives of a connection.
      *
-     * @param connection of the binding, whose completion queue has no budget
+     * @param connection of the binding, without a budget of its completion queue
      * @param region     of the messages
      * @return for one thread at a time
      */

@@ -19,7 +19,7 @@ public final class DefectiveConnection extends RcConnection {
     private final AtomicInteger closes = new AtomicInteger();
     private volatile boolean closed;
 
-    /** Passes all calls on until it is told otherwise. */
+    /** Passes all calls on, until the test plans a failure. */
     public DefectiveConnection(final RcConnection connection) {
         this.connection = connection;
     }
