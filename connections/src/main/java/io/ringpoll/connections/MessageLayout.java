@@ -3,7 +3,7 @@ package io.ringpoll.connections;
 import io.ringpoll.internal.connections.BufferSizes;
 
 /**
- * The numbers that all connections of a set have in common, computed once: each connection has only what differs.
+ * The numbers that all connections of a set have in common, computed once: a connection has only its own state.
  *
  * @param receives        number of receives, each with a buffer
  * @param sends           number of buffers for messages that are sent
@@ -11,7 +11,7 @@ import io.ringpoll.internal.connections.BufferSizes;
  * @param firstSend       offset of the first buffer for messages that are sent, behind those of the receives
  * @param endOfSends      offset of the end of the last one
  * @param signalInterval  every how many sends one is signalled; a power of two
- * @param pendingReceives maximum number of handled messages whose receives have not been posted again yet
+ * @param pendingReceives maximum number of handled messages without a new receive
  * @param creditSends     maximum number of credit messages without a known completion
  */
 record MessageLayout(int receives, int sends, int strideBytes, int firstSend, int endOfSends, int signalInterval,

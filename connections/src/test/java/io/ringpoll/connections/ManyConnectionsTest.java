@@ -52,7 +52,7 @@ class ManyConnectionsTest {
 
     @Test
     void shouldLeaveNothingBehind() throws Exception {
-        // The first run opens what the process keeps, whatever the number of threads that happen to work at the same time.
+        // The first run opens the descriptors that the process keeps, for any number of threads that work at the same time.
         run();
         final Map<String, Long> objects = ProcessResources.objects();
         final int descriptors = ProcessResources.fileDescriptors();
