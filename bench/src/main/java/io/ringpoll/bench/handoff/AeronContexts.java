@@ -32,7 +32,7 @@ public final class AeronContexts {
     }
 
     /**
-     * The settings of a client, whose conductor is invoked, too.
+     * The settings of a client, also with an invoked conductor.
      *
      * @param folder folder of the driver's files
      * @return without the invoker of a driver in the same process

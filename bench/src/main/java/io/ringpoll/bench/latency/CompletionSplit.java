@@ -29,7 +29,7 @@ final class CompletionSplit {
         this.polls = new PollTimes(ringSize);
     }
 
-    /** A queue with timestamps, to be polled by the pipeline, all of whose queues are of this kind. */
+    /** A queue with timestamps, to be polled by the pipeline. All its queues are of this kind. */
     CompletionQueue stamped(final CompletionQueue queue) {
         return new StampedQueue(queue, polls);
     }

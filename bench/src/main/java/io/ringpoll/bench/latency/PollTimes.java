@@ -9,7 +9,7 @@ package io.ringpoll.bench.latency;
 final class PollTimes {
     private final long[] polledNs;
     private final int mask;
-    /** Sequence of the next completion: the first of a ring is 0, and each poll publishes what it returns. */
+    /** Sequence of the next completion: the first of a ring is 0, and each poll publishes the completions that it returns. */
     private long next;
 
     /**

@@ -8,7 +8,7 @@ import org.HdrHistogram.Histogram;
  * @param deviceToPollNs  from the timestamp of the device until the poll that took the completion had returned; 0 for negative
  *     times
  * @param pollToHandlerNs from then until the handler was called
- * @param negative        number of completions whose first part was negative, by an error of the clock's conversion
+ * @param negative        number of completions with a negative first part, by an error of the clock's conversion
  * @param lowestNs        the lowest first part; 0 if none was negative
  */
 record SplitTimes(Histogram deviceToPollNs, Histogram pollToHandlerNs, long negative, long lowestNs) {

@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 
 /** The clock of a device, if it has one, for a measurement that splits the time of completions. */
 final class Timestamps {
-    /** The end of the label of a contestant whose queues have timestamps. */
+    /** The end of the label of a contestant with timestamps. */
     static final String SUFFIX = "-timestamps";
 
     private final VerbsContext context;

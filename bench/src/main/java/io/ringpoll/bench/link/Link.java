@@ -3,7 +3,7 @@ package io.ringpoll.bench.link;
 import io.ringpoll.completion.CompletionQueue;
 import java.util.List;
 
-/** A connection whose operations are measured from its client end. Closed by the thread that measures. */
+/** A connection for measurements from its client end. Closed by the thread that measures. */
 public interface Link extends AutoCloseable {
     /**
      * The connecting end.

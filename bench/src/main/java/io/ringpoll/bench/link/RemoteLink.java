@@ -68,7 +68,7 @@ public final class RemoteLink implements Link {
      * @param api     the binding that makes the connections
      * @param host    address of the server
      * @param port    port of the server
-     * @param purpose what the server does with messages
+     * @param purpose the use of messages by the server
      * @return the connection, to be closed
      * @throws IllegalStateException if there is no such server
      */
@@ -82,7 +82,7 @@ public final class RemoteLink implements Link {
      * @param api        the binding that makes the connections
      * @param host       address of the server
      * @param port       port of the server
-     * @param purpose    what the server does with messages
+     * @param purpose    the use of messages by the server
      * @param timestamps whether the completions at this end have timestamps
      * @return the connection, to be closed
      * @throws IllegalStateException if there is no such server

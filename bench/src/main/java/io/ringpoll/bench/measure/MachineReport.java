@@ -33,7 +33,7 @@ public final class MachineReport {
     /**
      * Describes this machine and this JVM.
      *
-     * @param api what makes the connections
+     * @param api the library of the connections
      * @return a JSON object
      */
     public static ObjectNode toJson(final RdmaApi api) {

@@ -43,7 +43,7 @@ public final class Rounds<T> {
     /**
      * Creates rounds.
      *
-     * @param contestants those who take turns
+     * @param contestants take turns
      * @param attempts    most turns for each planned one, on average; 1 repeats none
      * @param random      for the order of each round
      */
@@ -74,7 +74,7 @@ public final class Rounds<T> {
         }
     }
 
-    /** Takes a turn of each in random order, and returns those whose turns were dropped. */
+    /** Takes a turn of each in random order, and returns those with a dropped turn. */
     private <E extends Exception> List<T> taken(final int round, final List<T> all, final Turn<? super T, E> turn) throws E {
         final List<T> order = new ArrayList<>(all);
         Collections.shuffle(order, random);

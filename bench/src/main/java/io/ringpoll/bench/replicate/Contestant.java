@@ -29,7 +29,7 @@ public record Contestant(String name, Transport transport, Map<String, String> p
     }
 
     /**
-     * What makes the connections of {@link Transport#RINGPOLL}.
+     * The library of the connections of {@link Transport#RINGPOLL}.
      *
      * @return librpma if the properties have no valid name: the transport reports those
      */
@@ -38,7 +38,7 @@ public record Contestant(String name, Transport transport, Map<String, String> p
     }
 
     /**
-     * What the description of the device names for several contestants.
+     * The libraries in the description of the device, for several contestants.
      *
      * @return verbs if ringpoll's connections are all made over them
      */

@@ -32,7 +32,7 @@ public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBy
     public static final int LONGEST_RECORD = 64_000_000;
 
     private static final int MB = 1 << 20;
-    /** More than what an entry has beside its record. */
+    /** More than the bytes of an entry without its record. */
     private static final int ENTRY_HEADER_BYTES = 1 << 16;
 
     /** The settings for {@link #SERVERS} servers of one group. */
@@ -74,7 +74,7 @@ public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBy
         return settings;
     }
 
-    /** What is not usual in the cluster, for names of figures: {@code 7-servers/2-groups/}, {@code processes/} or nothing. */
+    /** The unusual settings of the cluster, for names of figures: {@code 7-servers/2-groups/}, {@code processes/} or nothing. */
     String clusterName() {
         return (servers == SERVERS ? "" : servers + "-servers/") + (groups == 1 ? "" : groups + "-groups/") +
             (processes ? "processes/" : "");
