@@ -64,7 +64,7 @@ public final class ChildProcesses implements AutoCloseable {
         return awaitLine(name, line, 0);
     }
 
-    /** The same in what follows the first so many characters of the log. */
+    /** The same in the log behind so many characters. */
     public MatchResult awaitLine(final String name, final String line, final int from) throws IOException, InterruptedException {
         final Pattern pattern = Pattern.compile("(?m)^" + line);
         final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(BOUND_SECONDS);
@@ -79,12 +79,12 @@ public final class ChildProcesses implements AutoCloseable {
         }
     }
 
-    /** Waits until a process has ended by itself, and checks that it has succeeded. */
+    /** Waits for the end of a process that is not stopped, and checks that it has succeeded. */
     public void assertEnds(final Process process, final String name) throws IOException, InterruptedException {
         assertEnds(process, name, 0);
     }
 
-    /** Waits until a process has ended by itself, and checks its exit code. */
+    /** Waits for the end of a process that is not stopped, and checks its exit code. */
     public void assertEnds(final Process process, final String name, final int exitCode)
         throws IOException, InterruptedException {
         assertTrue(process.waitFor(BOUND_SECONDS, TimeUnit.SECONDS), "the " + name + " does not end:\n" + log(name));

@@ -110,7 +110,7 @@ class RatisPagesTest {
         return process;
     }
 
-    /** Runs a process to its end; returns what it has printed. */
+    /** Runs a process to its end; returns its output. */
     private String output(final String program, final String... arguments) throws IOException, InterruptedException {
         final Process process = start("last", program, arguments);
         final boolean ended = process.waitFor(LIMIT_S, TimeUnit.SECONDS);

@@ -68,7 +68,7 @@ class KilledRolesTest {
 
         final int follower = (leader() + 1) % SERVERS;
         killAndRestart(follower);
-        // The second majority needs what the first one has restored.
+        // The second majority needs the server that the first one has restored.
         final int led = leader();
         killAndRestart(led);
         killAndRestart(leader());

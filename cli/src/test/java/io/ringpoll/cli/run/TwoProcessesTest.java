@@ -23,7 +23,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /**
  * The main job as two processes over the loopback device, and with one of the two killed at random or stopped: the survivor
  * accounts for every work request, reports that its peer has gone, and ends. Mostly, the tests wait for processes that start and
- * for the next line of a second. So they run beside each other, without another class. The same on Soft-RoCE:
+ * for the next line of a second. So they run at the same time, without another class. The same on Soft-RoCE:
  * {@code cli/softroce/two-processes}.
  */
 @Timeout(600)
