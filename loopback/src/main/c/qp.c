@@ -203,7 +203,7 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
         peer->proxy->detach(peer, qp);
     if (qp->faults != NULL)
         lb_qp_faults_close(qp);
-    lb_qp_clean_queues(qp);
+    lb_qp_clean_queues(qp, peer);
     lb_qp_release_number(qp); /* last: a queue pair that gets it has completions in these queues, too */
     /*
      * A sender waiting for this queue pair may be in the list of our shared receive queue: remove it before the

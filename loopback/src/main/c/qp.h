@@ -224,10 +224,10 @@ static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
 void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* both locks held */
 
 /*
- * qp_state.c. For a queue pair that is being destroyed or reset, with no lock held: waits for the ends of its long copies, and
- * removes its completions from its queues.
+ * qp_state.c. For a queue pair that is being destroyed or reset, with no lock held: waits for the ends of the copies from and to
+ * its memory, and removes its completions from its queues. The peer is NULL if it had none.
  */
-void lb_qp_clean_queues(struct lb_qp *qp);
+void lb_qp_clean_queues(struct lb_qp *qp, struct lb_qp *former_peer);
 
 /* qp_error.c; both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
 void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath);

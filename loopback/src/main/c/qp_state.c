@@ -68,19 +68,26 @@ static void store_attributes(struct lb_qp *qp, const struct ibv_qp_attr *attr, i
         own->dest_qp_num = attr->dest_qp_num;
 }
 
-/* No further one begins. A copy of the longest message takes less than a second. */
-static void await_copies(struct lb_qp *qp)
+/*
+ * No further copy begins. A short one is made under the sq_lock of its requester, which is the former peer; a long one of the
+ * longest message takes less than a second.
+ */
+static void await_copies(struct lb_qp *qp, struct lb_qp *former_peer)
 {
     const struct timespec moment = {.tv_nsec = 50000};
 
+    if (former_peer != NULL) {
+        lb_lock_fence();
+        lb_lock_pass(&former_peer->sq_lock);
+    }
     /* Not a load: a copy that begins behind this sees that the queue pair does not respond (lb_copy_aside). */
     while (atomic_fetch_add_explicit(&qp->copies, 0, memory_order_acq_rel) != 0)
         (void)nanosleep(&moment, NULL);
 }
 
-void lb_qp_clean_queues(struct lb_qp *qp)
+void lb_qp_clean_queues(struct lb_qp *qp, struct lb_qp *former_peer)
 {
-    await_copies(qp);
+    await_copies(qp, former_peer);
     lb_cq_clean(qp->send_cq, lb_qp_num(qp));
     if (qp->recv_cq != qp->send_cq)
         lb_cq_clean(qp->recv_cq, lb_qp_num(qp));
@@ -114,9 +121,9 @@ static void reset(struct lb_qp *qp)
  * No lock held: who reads a batch of completions may wait for the locks of queue pairs, to deregister memory. Until it is in
  * another state, nothing is posted to the queue pair, and nothing completes.
  */
-static void end_reset(struct lb_qp *qp)
+static void end_reset(struct lb_qp *qp, struct lb_qp *former_peer)
 {
-    lb_qp_clean_queues(qp);
+    lb_qp_clean_queues(qp, former_peer);
     atomic_store_explicit(&qp->retired, 0, memory_order_relaxed); /* polls have stored it up to now */
 }
 
@@ -210,7 +217,7 @@ unlock:
     if (former_peer != NULL && former_peer->proxy != NULL)
         former_peer->proxy->detach(former_peer, qp);
     if (!error && mask & IBV_QP_STATE && to == IBV_QPS_RESET)
-        end_reset(qp);
+        end_reset(qp, former_peer);
     if (proxy != NULL) {
         proxy->proxy->attach(proxy, qp);
         lb_qp_put(proxy);

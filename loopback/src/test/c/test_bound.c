@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,6 +383,52 @@ static void should_not_write_to_the_memory_of_an_ended_request(void)
     }
 }
 
+/* The device writes there meanwhile: ThreadSanitizer is not to look. */
+__attribute__((no_sanitize("thread"))) static void await_arrival(const volatile char *arrived)
+{
+    while (*arrived == 0)
+        (void)sched_yield();
+}
+
+static void *write_until_it_fails(void *argument)
+{
+    struct long_pair *pair = argument;
+    struct ibv_wc wc = {.status = IBV_WC_SUCCESS};
+
+    while (wc.status == IBV_WC_SUCCESS) {
+        CHECK_EQ(post(pair, 1, IBV_WR_RDMA_WRITE, pair->length), 0);
+        wc = verbs_wc(pair->base.cq[0]);
+    }
+    return NULL;
+}
+
+/* The same of requests that are executed by their post, at the moment of the end. */
+static void should_not_be_written_to_after_the_end_of_a_queue_pair(void)
+{
+    enum { ROUNDS = 400, END = 64 };
+    struct verbs_options options = defaults;
+
+    options.timeout = 1;
+    options.retry_cnt = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct long_pair pair;
+        pthread_t writer;
+
+        long_pair_open(&pair, &options, 65536); /* the longest of them */
+        memset(pair.memory[0], 1, pair.length);
+        volatile char *last = pair.memory[1] + pair.length - END;
+        CHECK_EQ(pthread_create(&writer, NULL, write_until_it_fails, &pair), 0);
+        await_arrival(last);
+        end(&pair, 1, round % 2 ? ENDS_BY_DESTRUCTION : ENDS_BY_RESET);
+        for (int i = 0; i < END; i++)
+            last[i] = 2;
+        CHECK_EQ(pthread_join(writer, NULL), 0);
+        for (int i = 0; i < END; i++)
+            CHECK_EQ(last[i], 2);
+        long_pair_close(&pair);
+    }
+}
+
 static void build(struct verbs_pair *pair, struct ibv_qp_ex *qpx, uint64_t wr_id, uint32_t length)
 {
     qpx->wr_id = wr_id;
@@ -431,6 +478,7 @@ const struct test bound_tests[] = {
     {"long and short requests keep their order", should_keep_the_order_of_long_and_short_requests},
     {"a side may end during a copy", should_survive_the_end_of_a_side_during_a_copy},
     {"a copy does not write to memory whose request has ended", should_not_write_to_the_memory_of_an_ended_request},
+    {"no request writes to memory whose queue pair has ended", should_not_be_written_to_after_the_end_of_a_queue_pair},
     {"what was built is posted as a whole", should_post_all_that_was_built_or_nothing},
     {NULL, NULL},
 };
