@@ -9,6 +9,8 @@ final class Librpma {
     static final PostingFunctions POSTING = new FfmPostingFunctions();
     static final CompletionFunctions COMPLETION = new FfmCompletionFunctions();
     static final LogFunctions LOG = new FfmLogFunctions();
+    /** Several calls as one; null if there are none, and then each call is made from Java. */
+    static final SeriesFunctions SERIES = FfmSeriesFunctions.find();
 
     private Librpma() {
     }

@@ -42,6 +42,17 @@ public final class CallTurn {
         return (turn & (PERIOD - 1)) == 0;
     }
 
+    /**
+     * The turn of a call that makes a series of calls in C, each of which counts.
+     *
+     * @param turn  of the first
+     * @param calls their maximum number, fewer than {@value #PERIOD}
+     * @return {@link #PLAIN} if one of them would be plain, so that plain calls are as frequent as without series
+     */
+    public static int ofSeries(final int turn, final int calls) {
+        return (turn - 1 & PERIOD - 1) + calls >= PERIOD ? PLAIN : turn;
+    }
+
     /** Makes one handle, with the turn as leading parameter, of the plain and the critical handle of a function. */
     static MethodHandle select(final MethodHandle plain, final MethodHandle critical) {
         return MethodHandles.guardWithTest(IS_PLAIN, MethodHandles.dropArguments(plain, 0, int.class),

@@ -23,15 +23,14 @@ public interface PollTable {
     /**
      * Polls queues in turn until one is not empty, or a few have been polled: as {@link #poll} for each, at less cost.
      *
-     * @param places     places of queues
-     * @param first      index of the first place
-     * @param most       maximum number of places, 1 or more
+     * @param first      position of the first queue in the last {@link #order}
+     * @param most       maximum number of queues, 1 or more; no more than there are from the first on
      * @param wcAddress  as for {@link #poll}
      * @param maxEntries as for {@link #poll}
      * @return the number of empty polls before the last one in the upper half ({@link #emptyPolls}), and in the lower half the
      *     result of the last one as an int: that of {@link #poll} for the place behind the empty ones
      */
-    long pollInTurn(int[] places, int first, int most, long wcAddress, int maxEntries);
+    long pollInTurn(int first, int most, long wcAddress, int maxEntries);
 
     /**
      * Makes a result of {@link #pollInTurn}.
@@ -60,4 +59,12 @@ public interface PollTable {
      * @param places number of places, more than before
      */
     void resize(int places);
+
+    /**
+     * Sets the order in which {@link #pollInTurn} polls.
+     *
+     * @param places the places of the queues, which are copied
+     * @param number of the queues
+     */
+    void order(int[] places, int number);
 }

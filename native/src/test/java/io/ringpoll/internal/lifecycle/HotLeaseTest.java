@@ -199,7 +199,7 @@ class HotLeaseTest {
         final Table table = new Table(1);
         leased.takePlace(table, 0);
         grant(leased);
-        table.resize(2);
+        table.makeRoom(2);
         leased.takePlace(table, 0);
         assertEquals(0, table.call(0));
         grant(leased);
@@ -341,7 +341,7 @@ class HotLeaseTest {
     private static final class Table extends LeaseTable {
         Table(final int places) {
             super(Table.class);
-            resize(places);
+            makeRoom(places);
         }
 
         long call(final int place) throws InterruptedException {

@@ -16,8 +16,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * Polls completion queues directly into claimed slots of the ring and publishes the completions: the duty cycle of the polling
  * thread. Each duty cycle is one round, in which every queue is polled once. Some are polled again:
  * <ul>
- *   <li>the single queue of a round, up to {@value #POLLS_OF_SINGLE_QUEUE} times, while its batches are full and the handlers run
- *       on threads of their own, or while it is empty and the thread spins;</li>
+ *   <li>the single queue of a round, up to {@value QueueRound#POLLS_OF_SINGLE_QUEUE} times, while its batches are full and the
+ *       handlers run on threads of their own, or while it is empty and the thread spins;</li>
  *   <li>in rounds of more than {@value #LARGE_ROUND} queues, up to {@value RecentQueues#POLLS} queues that had completions
  *       recently, after each {@value RecentQueues#INTERVAL} queues, so that completions of a few busy queues do not wait for the
  *       polls of many empty ones.</li>
@@ -47,10 +47,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** The largest round in which each queue is polled once. */
     private static final int LARGE_ROUND = 64;
-    /**
-     * Maximum number of full batches, and of empty polls, in the duty cycle of one queue: they share the fixed cost of a cycle.
-     */
-    private static final int POLLS_OF_SINGLE_QUEUE = 8;
 
     private static final Outcome[] OUTCOMES = Outcome.values();
 
@@ -359,7 +355,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** Polls a single queue several times while it is empty: for a thread that spins. Before the start. */
     void spin() {
-        emptyPollsOfSingleQueue = POLLS_OF_SINGLE_QUEUE;
+        emptyPollsOfSingleQueue = QueueRound.POLLS_OF_SINGLE_QUEUE;
     }
 
     /** Number of duty cycles so far; polling thread only. */
@@ -385,7 +381,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         final int changes = round.changes;
         final int limit = batchLimit;
         // A handler on this thread may remove the queue.
-        final int mostBatches = handlesInPlace ? 1 : POLLS_OF_SINGLE_QUEUE;
+        final int mostBatches = handlesInPlace ? 1 : QueueRound.POLLS_OF_SINGLE_QUEUE;
         int slots = ring.claim(limit);
         if (slots <= 0) {
             return endWithoutSlots(slots, 0);
@@ -400,11 +396,16 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         try {
             while (slots > 0) {
                 final int offset = ring.claimedOffset();
-                count = polls.poll(polled, offset, slots);
+                final long result = polls.pollInTurn(round.table, 0, emptyPollsOfSingleQueue - emptyPolls, offset, slots);
+                count = (int) result;
+                emptyPolls += PollTable.emptyPolls(result);
+                if (count == PollTable.NOT_LEASED) {
+                    count = polls.pollAndLease(polled, offset, slots);
+                }
+                tally.onEmptyPolls(count == 0 ? 1 : 0);
                 if (count == 0 && ++emptyPolls < emptyPollsOfSingleQueue && round.changes == changes) {
                     continue;
-                }
-                if (count <= 0) {
+                } else if (count <= 0) {
                     break;
                 }
                 if (count == limit) {
@@ -420,7 +421,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 slots = ring.claim(limit);
             }
         } finally {
-            tally.onEmptyPolls(emptyPolls);
             tally.onPublished(fullBatches, limit, partial);
         }
         final int published = fullBatches * limit + partial;
@@ -456,7 +456,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 }
                 offset = ring.claimedOffset();
             }
-            final long result = polls.pollInTurn(table, places, position, Math.min(left, size - position), offset, slots);
+            final long result = polls.pollInTurn(table, position, Math.min(left, size - position), offset, slots);
             final int empty = PollTable.emptyPolls(result);
             position += empty;
             left -= empty + 1;
@@ -525,7 +525,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             int count;
             if (isFirst) {
                 final int most = Math.min(Math.min(firstPolls, size - position), recent.firstPollsLeft());
-                final long result = polls.pollInTurn(table, places, position, most, offset, slots);
+                final long result = polls.pollInTurn(table, position, most, offset, slots);
                 final int empty = PollTable.emptyPolls(result);
                 recent.onEmpty(places, position, empty);
                 firstPolls -= empty;

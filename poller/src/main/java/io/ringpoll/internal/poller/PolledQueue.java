@@ -53,14 +53,9 @@ final class PolledQueue {
         return counted == null ? null : queue.budget();
     }
 
-    /** Polls the queue; the caller updates the {@link #budget()}. */
-    int poll(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
-        // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
-        return counted != null ? counted.pollUncounted(slabAddress + offset, maxEntries) : pollOfUser(slab, offset, maxEntries);
-    }
-
-    /** As {@link #poll}, for a queue without an address at its place of a table. */
+    /** Polls a queue without an address at its place of a table; the caller updates the {@link #budget()}. */
     int pollAndLease(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
+        // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
         return counted != null ? counted.pollAndLease(slabAddress + offset, maxEntries) : pollOfUser(slab, offset, maxEntries);
     }
 

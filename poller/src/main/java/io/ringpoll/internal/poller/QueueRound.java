@@ -10,6 +10,12 @@ import java.util.Arrays;
  * <p>Owned by the polling thread; other threads change it by commands only.
  */
 final class QueueRound {
+    /**
+     * Maximum number of full batches, and of empty polls, in the cycle of one queue: they share the fixed cost of a cycle. So
+     * often is that queue in the order of the table.
+     */
+    static final int POLLS_OF_SINGLE_QUEUE = 8;
+
     private static final int INITIAL_CAPACITY = 16;
 
     PolledQueue[] queues = new PolledQueue[0];
@@ -21,6 +27,8 @@ final class QueueRound {
      * leave.
      */
     int[] places = new int[0];
+    /** The place of the only queue, for each of its polls. */
+    private final int[] onlyPlace = new int[POLLS_OF_SINGLE_QUEUE];
     /** The queues by place. */
     PolledQueue[] byPlace = new PolledQueue[0];
     /** Polls the queues by place; null if none of them has been of a class with such polls. */
@@ -60,6 +68,7 @@ final class QueueRound {
             putInTable(polled, places[size]);
             byPlace[places[size]] = polled;
             queues[size++] = polled;
+            setOrder();
             changes++;
             if (sleeper != null) {
                 sleeper.onAdded(polled);
@@ -73,6 +82,15 @@ final class QueueRound {
             resizeTable();
         }
         polled.moveTo(table, place);
+    }
+
+    private void setOrder() {
+        if (table != null && size == 1) {
+            Arrays.fill(onlyPlace, places[0]);
+            table.order(onlyPlace, POLLS_OF_SINGLE_QUEUE);
+        } else if (table != null) {
+            table.order(places, size);
+        }
     }
 
     /** All queues lease their addresses again. */
@@ -160,6 +178,7 @@ final class QueueRound {
         queues[size] = null;
         System.arraycopy(places, position + 1, places, position, size - position);
         places[size] = place;
+        setOrder();
         changes++;
         if (position < first) {
             first--;

@@ -32,13 +32,12 @@ final class SlabPolls {
         return table == null ? PollTable.NOT_LEASED : table.poll(place, slabAddress + offset, slots);
     }
 
-    /** Polls queues by their places as {@link PollTable#pollInTurn}, and counts the empty polls before the last one. */
-    long pollInTurn(
-        final PollTable table, final int[] places, final int first, final int most, final int offset, final int slots) {
+    /** Polls queues in their order as {@link PollTable#pollInTurn}, and counts the empty polls before the last one. */
+    long pollInTurn(final PollTable table, final int first, final int most, final int offset, final int slots) {
         if (table == null) {
             return PollTable.result(0, PollTable.NOT_LEASED);
         }
-        final long result = table.pollInTurn(places, first, most, slabAddress + offset, slots);
+        final long result = table.pollInTurn(first, most, slabAddress + offset, slots);
         tally.onEmptyPolls(PollTable.emptyPolls(result));
         return result;
     }
@@ -61,19 +60,6 @@ final class SlabPolls {
         final CompletionBudget budget = polled.budget();
         if (budget != null) {
             budget.onPolledByPoller(slab, offset / IbvWc.SIZE_BYTES, count);
-        }
-    }
-
-    /** Polls a queue by its object; negative: it has failed, now or, by a report, before. */
-    int poll(final PolledQueue polled, final int offset, final int slots) {
-        if (polled.faultCode != 0) {
-            return polled.faultCode;
-        }
-        try {
-            return polled.poll(slab, slabAddress, offset, slots);
-        } catch (final Throwable thrown) {
-            errorHandler.onError(thrown);
-            return QueueFault.POLL_THREW;
         }
     }
 }

@@ -93,6 +93,7 @@ class PollTableRoundTest {
     /** The table of those queues. */
     private static final class Table implements PollTable {
         private Tabled[] leased = new Tabled[0];
+        private int[] places = new int[0];
 
         @Override
         public int poll(final int place, final long wcAddress, final int maxEntries) {
@@ -105,8 +106,7 @@ class PollTableRoundTest {
         }
 
         @Override
-        public long pollInTurn(
-            final int[] places, final int first, final int most, final long wcAddress, final int maxEntries) {
+        public long pollInTurn(final int first, final int most, final long wcAddress, final int maxEntries) {
             assertTrue(most >= 1 && first + most <= places.length);
             int empty = 0;
             int last = poll(places[first], wcAddress, maxEntries);
@@ -118,9 +118,14 @@ class PollTableRoundTest {
         }
 
         @Override
-        public void resize(final int places) {
-            assertTrue(places > leased.length);
-            leased = new Tabled[places];
+        public void resize(final int number) {
+            assertTrue(number > leased.length);
+            leased = new Tabled[number];
+        }
+
+        @Override
+        public void order(final int[] ordered, final int number) {
+            places = Arrays.copyOf(ordered, number);
         }
     }
 
@@ -134,6 +139,27 @@ class PollTableRoundTest {
         queues.forEach(queue -> assertEquals(List.of(10, 9), List.of(queue.polls, queue.pollsByTable), queue.name));
         poller.onClose();
         assertEquals(10L * size, counters.emptyPolls());
+    }
+
+    @Test
+    void shouldPollTheOnlyQueueByTheTableUntilItHasCompletions() {
+        poller.spin();
+        add(1);
+        final Tabled only = queues.getFirst();
+        assertEquals(0, poller.doWork());
+        assertEquals(0, poller.doWork());
+        assertEquals(List.of(16, 15), List.of(only.polls, only.pollsByTable));
+        only.next = 3;
+        assertEquals(3, poller.doWork());
+        assertEquals(3, slots.published());
+        only.next = -5;
+        assertEquals(1, poller.doWork());
+        assertEquals(18, only.polls);
+        assertEquals(0, poller.doWork());
+        assertEquals(18, only.polls);
+        poller.onClose();
+        assertEquals(1, counters.queueFaults());
+        assertEquals(16, counters.emptyPolls());
     }
 
     @ParameterizedTest
