@@ -91,6 +91,15 @@ public abstract class HotLease {
     }
 
     /**
+     * Ends all calls of a method, each of which had the next turn.
+     *
+     * @param calls their number, 1 or more
+     */
+    protected final void leave(final int calls) {
+        mark.leave(calls);
+    }
+
+    /**
      * Moves the lease to a place of a table, which contains the address from the next grant on; by the owner, outside of calls.
      *
      * @param to       the table; null to be in none
