@@ -19,6 +19,9 @@ import io.ringpoll.internal.rc.RcPeer;
  * @param operations      maximum number of one-sided operations under way
  */
 record ConnectionSizes(int window, int maxMessageBytes, int operations) {
+    /** More would delay the next message by the time of their posts. */
+    private static final int MOST_RECEIVES_OF_POST = 4;
+
     /** Number of posted receives of an idle connection. */
     int receives() {
         return window + 1 + Integer.SIZE - Integer.numberOfLeadingZeros(window);
@@ -32,6 +35,11 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
     /** Maximum number of handled messages whose receives have not been posted again yet. */
     int pendingReceives() {
         return Math.max(1, window / 4);
+    }
+
+    /** Fewest receives that are posted again at the end of a batch while the peer has credits: a short post, but not of one. */
+    int receivesOfPost() {
+        return Math.min(MOST_RECEIVES_OF_POST, pendingReceives());
     }
 
     /** Maximum number of credit messages without a known completion. */

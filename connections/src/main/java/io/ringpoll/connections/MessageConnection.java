@@ -530,9 +530,9 @@ public final class MessageConnection extends ReceivingSide {
         onCompletion(completion);
     }
 
-    /** Posts the receives of handled messages again. */
+    /** Posts the receives of handled messages again, if they are many or the peer may wait for their credits. */
     void onBatchEnd() {
-        if (isOpen()) {
+        if (isOpen() && isReturnDue()) {
             postPending();
             returnCredits();
         }

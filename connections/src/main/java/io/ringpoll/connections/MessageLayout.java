@@ -12,16 +12,18 @@ import io.ringpoll.internal.connections.BufferSizes;
  * @param endOfSends      offset of the end of the last one
  * @param signalInterval  every how many sends one is signalled; a power of two
  * @param pendingReceives maximum number of handled messages without a new receive
+ * @param receivesOfPost  fewest such messages whose receives are posted again at the end of a batch
  * @param creditSends     maximum number of credit messages without a known completion
  */
 record MessageLayout(int receives, int sends, int strideBytes, int firstSend, int endOfSends, int signalInterval,
-                     int pendingReceives, int creditSends) {
+                     int pendingReceives, int receivesOfPost, int creditSends) {
     /** Of connections with these sizes. */
     static MessageLayout of(final ConnectionSizes sizes) {
         final BufferSizes buffers = sizes.buffers();
         final int strideBytes = buffers.strideBytes();
         final int firstSend = buffers.receives() * strideBytes;
         return new MessageLayout(buffers.receives(), buffers.sends(), strideBytes, firstSend,
-            firstSend + buffers.sends() * strideBytes, sizes.signalInterval(), sizes.pendingReceives(), sizes.creditSends());
+            firstSend + buffers.sends() * strideBytes, sizes.signalInterval(), sizes.pendingReceives(), sizes.receivesOfPost(),
+            sizes.creditSends());
     }
 }

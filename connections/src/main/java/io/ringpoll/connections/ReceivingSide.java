@@ -145,6 +145,15 @@ abstract class ReceivingSide extends SendingSide {
         }
     }
 
+    /**
+     * Whether the pending receives are to be posted again, or credits to be returned. A few receives wait for others, as one call
+     * posts them all: the peer has more credits left then.
+     */
+    final boolean isReturnDue() {
+        final int pending = pendingEnd - firstPending;
+        return pending >= layout.receivesOfPost() || pending + owed >= peers;
+    }
+
     /** Posts the pending receives again, and owes or returns their credits, if the connection is open. */
     final void postPending() {
         if (pendingEnd != firstPending) {
