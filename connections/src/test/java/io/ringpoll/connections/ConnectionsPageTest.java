@@ -19,6 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The programs of docs/guide/connections.md compile and run unchanged. On the loopback device, where both sides share a process.
@@ -92,6 +94,21 @@ class ConnectionsPageTest {
         assertEquals(0, process.exitValue(), printed);
         assertEquals(1, count(printed, "written: hello"), printed);
         assertEquals(1, count(printed, "operation 42: IBV_WC_SUCCESS"), printed);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"EchoServer, usage: EchoServer PORT", "EchoClient, usage: EchoClient ADDRESS PORT",
+        "RemoteWrite, usage: RemoteWrite ADDRESS"})
+    void shouldPrintItsArgumentsIfTheyAreMissing(final String program, final String usage) throws Exception {
+        final Path output = folder.resolve("output");
+        final Process process = start(output, program);
+        try {
+            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(usage, read(output).strip());
+        assertEquals(2, process.exitValue());
     }
 
     private Process start(final Path output, final String... program) throws IOException {

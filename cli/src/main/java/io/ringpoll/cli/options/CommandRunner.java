@@ -143,6 +143,10 @@ public final class CommandRunner {
 
     /** Messages of ringpoll name the valid values; those of picocli get a suggestion here. */
     private static String refusal(final ParameterException refused) {
+        if (isUnknownSubcommand(refused)) {
+            return "no command '" + oneLine(((UnmatchedArgumentException) refused).getUnmatched().getFirst()) +
+                "': use one of " + String.join(", ", refused.getCommandLine().getSubcommands().keySet());
+        }
         // The position of a word counts those of the launcher, which means nothing to its user.
         // A user of commands does not need to know the types of Java.
         final String reason = oneLine(String.valueOf(refused.getMessage()))
@@ -155,6 +159,11 @@ public final class CommandRunner {
         final boolean ours = refused.getClass() == ParameterException.class && refused.getArgSpec() == null;
         return ours ? reason :
             reason + suggestion(refused) + "see '" + typed(refused.getCommandLine()) + " --help'";
+    }
+
+    private static boolean isUnknownSubcommand(final ParameterException refused) {
+        return refused instanceof final UnmatchedArgumentException unmatched && !unmatched.isUnknownOption() &&
+            !refused.getCommandLine().getSubcommands().isEmpty();
     }
 
     /** The values of an option that has few of them, as its help prints them. */

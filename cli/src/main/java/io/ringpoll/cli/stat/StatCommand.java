@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,13 +32,15 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = "Shows the counters of running pipelines, from outside, until they end.")
 public final class StatCommand implements Callable<Integer>, CheckedOptions {
+    /** Fits into an int, as in Linux. */
+    private static final Pattern PID = Pattern.compile("0*[1-9][0-9]{0,8}");
     private static final String CLEAR_SCREEN = "\033[H\033[2J";
 
     @Spec
     private CommandSpec spec;
 
     @Parameters(arity = "0..*", paramLabel = "PID", description = "Process ids (default: all processes with pipelines).")
-    private List<Long> pids = List.of();
+    private List<String> words = List.of();
 
     @Option(names = "--folder", paramLabel = "DIR",
         description = "Folder of the counters files (default: that of this user in /dev/shm).")
@@ -115,15 +118,19 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         Execution.require(spec, interval >= 0.01 && interval <= TimeUnit.DAYS.toSeconds(1),
             "--interval " + interval + " is not from 0.01 to 86400 seconds");
-        Execution.require(spec, pids.stream().allMatch(pid -> pid > 0), "PID " + pids + ": a process has a number above 0");
+        words.forEach(word -> Execution.require(spec, PID.matcher(word).matches(), "PID '" + word + "' is not the number of a" +
+            " process; without PID, stat shows all processes with pipelines"));
         Execution.require(spec, folder == null || !folder.toString().isBlank() && Files.isDirectory(folder),
             "--folder '" + folder + "' is not a folder");
         Execution.require(spec, count == null || count >= 1, "--count " + count + " is below 1");
         Execution.require(spec, !once || count == null, "--once and --count exclude each other");
         Execution.require(spec, !openMetrics || !json && count == null, "--openmetrics excludes --json and --count");
+        Execution.require(spec, !openMetrics || !wholeErrors,
+            "--openmetrics excludes --errors: the format has numbers only; use --json, which has all errors");
     }
 
     private List<Watched> find() {
+        final List<Long> pids = words.stream().map(Long::valueOf).toList();
         final Path place = folder != null ? folder : CountersFolder.defaultFolder();
         final List<Watched> found = new ArrayList<>();
         String complaint = null;

@@ -65,6 +65,30 @@ class RatisPagesTest {
         assertEquals("sum: 15150\n", output(SUM, words(List.of("client"), addresses)));
     }
 
+    @Test
+    void shouldPrintItsArgumentsIfTheyAreMissing() throws Exception {
+        compile(SUM, block(QUICKSTART, "java"));
+        for (final String arguments : List.of("", "all", "server 0 data", "client", "foo bar baz fob")) {
+            final Process process = start("last", SUM, arguments.isEmpty() ? new String[0] : arguments.split(" "));
+            assertTrue(process.waitFor(LIMIT_S, TimeUnit.SECONDS), arguments);
+            assertEquals("usage: ReplicatedSum all FOLDER | server NUMBER FOLDER ADDRESS... | client ADDRESS...",
+                Files.readString(folder.resolve("last.err")).strip());
+            assertEquals(2, process.exitValue());
+        }
+    }
+
+    @Test
+    void shouldWarnOfAMisspeltSetting() throws Exception {
+        final String properties = "RaftProperties properties = new RaftProperties();";
+        final String program = block(QUICKSTART, "java");
+        assertTrue(program.contains(properties), program);
+        compile(SUM, program.replaceFirst(Pattern.quote(properties), properties + " properties.set(\"raft.rdma.credit\", \"8\");"));
+        assertEquals(block(QUICKSTART, "text"), output(SUM, "all", folder.resolve("data").toString()));
+        final String logged = Files.readString(folder.resolve("last.err"));
+        assertTrue(logged.contains("raft.rdma.credit has no effect"), logged);
+        assertEquals(1, logged.lines().count(), logged);
+    }
+
     /** If it fails with a newer engine, the defect may be fixed. */
     @Test
     void shouldReproduceTheCommitOfAnEntryThatIsNotCompared() throws Exception {

@@ -160,7 +160,11 @@ class StatCommandTest {
         "--openmetrics --json | --openmetrics excludes --json and --count",
         "--interval=soon | Invalid value for option '--interval': 'soon' is not a number, such as 1.5; see " +
             "'./ringpoll stat --help'",
-        "all | Unmatched argument: 'all'; see './ringpoll stat --help'",
+        "--openmetrics --errors | --openmetrics excludes --errors: the format has numbers only; use --json, which has all errors",
+        "all | PID 'all' is not the number of a process; without PID, stat shows all processes with pipelines",
+        "0 | PID '0' is not the number of a process; without PID, stat shows all processes with pipelines",
+        "99999999999999999999 | PID '99999999999999999999' is not the number of a process; without PID, stat shows all " +
+            "processes with pipelines",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) throws Exception {
         final Stat stat = Stat.run(argument.split(" "));
