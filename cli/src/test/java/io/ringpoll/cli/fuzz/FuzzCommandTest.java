@@ -29,6 +29,13 @@ class FuzzCommandTest {
         assertEquals(0, calls.execute("--target", target, "--seed", seed, "--inputs", "1"), calls::toString);
     }
 
+    @Test
+    void shouldNameTheTargetsIfOneIsUnknown() {
+        assertEquals(2, calls.execute("--target", "foo", "--inputs", "1"));
+        assertTrue(calls.err().startsWith("ringpoll fuzz: --target 'foo' is none of memory-descriptor, "), calls.err());
+        assertEquals(1, calls.err().lines().count(), calls.err());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--seconds=0 | --seconds 0.0 is not a time above 0 and up to a year",
