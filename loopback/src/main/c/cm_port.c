@@ -45,13 +45,19 @@ static struct port *ports;
 static char *folder_path;
 static int folder_fd = -1;
 static bool folder_tried;
+static int folder_error;  /* why there is none */
+static bool has_warned;
 static int spare_fd = -1; /* for a moment in which the process has no other descriptor left */
 
-/* Opens the folder for the user alone. Returns a descriptor or -1. */
+/* Opens the folder for the user alone. Returns a descriptor, or -1 with errno: EPERM, it belongs or is open to others. */
 static int open_private(const char *path)
 {
     struct stat opened;
 
+    if (path[0] != '/') { /* would be another one for processes that work elsewhere */
+        errno = EINVAL;
+        return -1;
+    }
     if (mkdir(path, S_IRWXU) && errno != EEXIST)
         return -1;
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -59,6 +65,7 @@ static int open_private(const char *path)
         return -1;
     if (fstat(fd, &opened) || opened.st_uid != geteuid() || (opened.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
         (void)close(fd);
+        errno = EPERM;
         return -1;
     }
     return fd;
@@ -72,7 +79,7 @@ static char *choose_folder(void)
     char *path = NULL;
     int length;
 
-    if (chosen != NULL && chosen[0] == '/')
+    if (chosen != NULL && chosen[0] != '\0')
         return strdup(chosen);
     if (runtime != NULL && runtime[0] == '/')
         length = asprintf(&path, "%s/ringpoll-loopback", runtime);
@@ -246,6 +253,8 @@ static bool have_folder(void)
         folder_path = choose_folder();
     folder_tried = true;
     const int fd = folder_path != NULL ? open_private(folder_path) : -1;
+    if (fd < 0)
+        folder_error = folder_path != NULL ? errno : ENOMEM;
     if (fd >= 0) {
         if (folder_fd >= 0)
             (void)close(folder_fd);
@@ -353,12 +362,27 @@ int cm_port_listen(uint16_t number, void (*connected)(int socket))
     return error ? error : open_socket(port);
 }
 
+/* A program whose listener is another process's gets a rejection: only this says why. Once in a process. */
+static void warn(uint16_t number)
+{
+    if (has_warned)
+        return;
+    has_warned = true;
+    (void)fprintf(stderr, "librdmacm: Warning: no listener at port %u of this process, and other processes cannot be reached: "
+        "the folder of ports '%s' %s\n", (unsigned int)number, folder_path != NULL ? folder_path : "",
+        folder_error == EPERM ? "belongs to another user or is open to others: it needs mode 0700" :
+        folder_error == EINVAL ? "(RINGPOLL_LOOPBACK_FOLDER) is not an absolute path" :
+        "(RINGPOLL_LOOPBACK_FOLDER, else in XDG_RUNTIME_DIR, else in /tmp) cannot be created or opened");
+}
+
 int cm_port_connect(uint16_t number)
 {
     struct sockaddr_un address;
 
-    if (!have_folder())
+    if (!have_folder()) {
+        warn(number);
         return cm_fail(ENOENT);
+    }
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;

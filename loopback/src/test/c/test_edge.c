@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -336,6 +337,59 @@ static void should_bind_a_port_that_is_being_removed(void)
     CHECK_EQ(rdma_destroy_id(id), 0);
 }
 
+/* What a process with this folder prints that connects to this port. */
+static void warning_of(int port, const char *folder, char *said, size_t size)
+{
+    int ends[2];
+    int status;
+    size_t length = 0;
+    char text[16];
+
+    (void)snprintf(text, sizeof(text), "%d", port);
+    CHECK_EQ(pipe(ends), 0);
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        const int nothing = open("/dev/null", O_WRONLY);
+
+        (void)dup2(nothing, STDOUT_FILENO);
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)setenv("RINGPOLL_LOOPBACK_FOLDER", folder, 1);
+        execl("/proc/self/exe", "loopback-tests", PROCESS_PEER, text, "24", "", (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    for (ssize_t got = 1; got > 0 && length < size - 1; length += (size_t)got) {
+        got = read(ends[0], said + length, size - 1 - length);
+        CHECK(got >= 0);
+    }
+    said[length] = '\0';
+    (void)close(ends[0]);
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(WEXITSTATUS(status), 1); /* it was rejected */
+}
+
+static void should_say_why_other_processes_cannot_be_reached(void)
+{
+    char folder[] = "/tmp/ringpoll-folder-XXXXXX";
+    char missing[64];
+    char said[4096];
+    int port;
+
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK_EQ(chmod(folder, S_IRWXU | S_IXGRP), 0);
+    struct rdma_cm_id *listener = listen_at(&port);
+    warning_of(port, folder, said, sizeof(said));
+    CHECK(strstr(said, "is open to others") != NULL && strstr(said, folder) != NULL);
+    (void)snprintf(missing, sizeof(missing), "%s/a/b", folder);
+    warning_of(port, missing, said, sizeof(said));
+    CHECK(strstr(said, "cannot be created") != NULL);
+    warning_of(port, "relative", said, sizeof(said));
+    CHECK(strstr(said, "is not an absolute path") != NULL);
+    CHECK_EQ(rmdir(folder), 0);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
 const struct test edge_tests[] = {
     {"a connection that is ended before the other side is ready has each event once",
         should_disconnect_before_the_other_side_is_ready},
@@ -345,5 +399,6 @@ const struct test edge_tests[] = {
     {"a deleted folder of ports is created again", should_create_a_deleted_folder_again},
     {"a port's files of another process are left alone", should_leave_the_files_of_another_process},
     {"a port whose files are being removed can be bound", should_bind_a_port_that_is_being_removed},
+    {"a process is told why it reaches no other", should_say_why_other_processes_cannot_be_reached},
     {NULL, NULL},
 };
