@@ -172,8 +172,9 @@ public final class Node implements AutoCloseable {
             throw interrupted(name);
         } catch (final ExecutionException | TimeoutException e) {
             counters.increment(Count.CONNECTS_FAILED);
-            link.fail(new ConnectException("no reply within " + config.connectTimeoutMs() + " ms"));
-            throw withCause(new ConnectException("cannot connect to " + target), e);
+            final ConnectException silence = new ConnectException("no reply within " + config.connectTimeoutMs() + " ms");
+            link.fail(silence);
+            throw notConnected(target, e instanceof TimeoutException ? silence : e);
         }
     }
 
@@ -186,10 +187,15 @@ public final class Node implements AutoCloseable {
             throw interrupted(name);
         } catch (final RdmaException | IllegalStateException e) {
             counters.increment(Count.CONNECTS_FAILED);
-            throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
+            throw notConnected(name + " at " + address + ":" + port, e);
         }
         keeper.keep(link);
         return link;
+    }
+
+    private static ConnectException notConnected(final String target, final Exception cause) {
+        return withCause(
+            new ConnectException("cannot connect to " + target + ": " + Failures.unwrap(cause).getMessage()), cause);
     }
 
     private static InterruptedIOException interrupted(final String name) {
