@@ -317,7 +317,7 @@ public final class QueuePair extends NativeResource {
      * @param list the requests, each prepared
      * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
      * @throws IllegalArgumentException if a request has more elements or inline bytes than this queue pair allows
-     * @throws IllegalStateException    if this or the list is closed, or a request is not prepared
+     * @throws IllegalStateException    if this or the list is closed, a request is not prepared, or another thread posts the list
      * @throws PostException            if the device refuses a request for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
      */
