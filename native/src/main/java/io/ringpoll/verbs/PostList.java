@@ -49,7 +49,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
     private final int[] elementCounts;
     private int accepted;
     /**
-     * Whether a thread is within a post. Not atomic: it costs nothing, and finds most posts of two threads at a time, of which one
+     * Whether a thread is within a post. Not atomic: it costs nothing, and finds most posts of two threads at a time. One of them
      * would cut the chain of the other.
      */
     private boolean posting;

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URISyntaxException;
 import java.net.URL;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -56,6 +57,8 @@ public final class BundledLibraries {
             return Optional.of("file".equals(url.getProtocol()) ? Path.of(url.toURI()) : unpack(url, name, cacheFolder()));
         } catch (final IOException | URISyntaxException e) {
             throw failure.of("cannot unpack " + name + ": " + e.getMessage() +
+                // Its message is the path.
+                (e instanceof AccessDeniedException ? ": access denied" : "") +
                 "; set the property java.io.tmpdir to a folder that can be written and executed from", e);
         }
     }
@@ -69,8 +72,13 @@ public final class BundledLibraries {
         final Path target = privateFolder(privateFolder(folder).resolve(hash(content))).resolve(name);
         if (!Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)) {
             final Path part = Files.createTempFile(target.getParent(), name, ".part");
-            Files.write(part, content);
-            Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+            try {
+                Files.write(part, content);
+                Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                // It is there still if the file system is full.
+                Files.deleteIfExists(part);
+            }
         }
         return target;
     }

@@ -73,8 +73,8 @@ public record DeviceLibraries(
      * @return the loaded libraries
      */
     public static DeviceLibraries of(final Path libibverbs, final Path librdmacm, final Errors errors) {
-        final SymbolLookup lookup = load(libibverbs.toString());
-        final SymbolLookup manager = load(librdmacm.toString());
+        final SymbolLookup lookup = load(libibverbs, errors);
+        final SymbolLookup manager = load(librdmacm, errors);
         return of(errors.library(lookup, libibverbs.toString()), errors.library(manager, librdmacm.toString()), errors);
     }
 
@@ -99,7 +99,7 @@ public record DeviceLibraries(
     private static DeviceLibraries of(final NativeLibrary ibverbs, final NativeLibrary rdmacm, final Errors errors) {
         final NativeLibrary rpma = rpma(errors, RPMA_NAMES);
         final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL, errors.unusable())
-            .map(file -> errors.library(load(file.toString()), file.toString()));
+            .map(file -> errors.library(load(file, errors), file.toString()));
         return new DeviceLibraries(ibverbs, rdmacm, rpma, ringpoll);
     }
 
@@ -143,6 +143,16 @@ public record DeviceLibraries(
     @SuppressWarnings("restricted")
     private static SymbolLookup load(final String pathOrName) {
         return SymbolLookup.libraryLookup(pathOrName, Arena.global());
+    }
+
+    /** Loads a file of the artifacts. */
+    private static SymbolLookup load(final Path file, final Errors errors) {
+        try {
+            return load(file.toString());
+        } catch (final IllegalArgumentException e) {
+            throw errors.unusable().of("cannot load " + file + ": the mount option noexec of its file system forbids it, or it is" +
+                " not for this machine; set the property java.io.tmpdir to a folder that can be executed from", e);
+        }
     }
 
     /** The file of a loaded library, from the memory map of the process. */
