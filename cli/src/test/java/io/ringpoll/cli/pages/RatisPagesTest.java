@@ -104,7 +104,7 @@ class RatisPagesTest {
         final String properties = "RaftProperties properties = new RaftProperties();";
         final String program = block(QUICKSTART, "java");
         assertTrue(program.contains(properties), program);
-        compile(SUM, program.replaceFirst(Pattern.quote(properties), properties + " properties.set(\"raft.rdma.credit\", \"8\");"));
+        compile(SUM, program.replace(properties, properties + " properties.set(\"raft.rdma.credit\", \"8\");"));
         assertEquals(block(QUICKSTART, "text"), output(SUM, "all", folder.resolve("data").toString()));
         final String logged = Files.readString(folder.resolve("last.err"));
         assertTrue(logged.contains("raft.rdma.credit has no effect"), logged);

@@ -150,8 +150,8 @@ public record DeviceLibraries(
         try {
             return load(file.toString());
         } catch (final IllegalArgumentException e) {
-            throw errors.unusable().of("cannot load " + file + ": the mount option noexec of its file system forbids it, or it is" +
-                " not for this machine; set the property java.io.tmpdir to a folder that can be executed from", e);
+            throw errors.unusable().of("cannot load " + file + ": the mount option noexec of its file system forbids it, or it" +
+                " is not for this machine; set the property java.io.tmpdir to a folder that can be executed from", e);
         }
     }
 
