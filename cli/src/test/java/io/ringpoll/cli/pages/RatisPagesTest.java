@@ -108,7 +108,6 @@ class RatisPagesTest {
         assertEquals(block(QUICKSTART, "text"), output(SUM, "all", folder.resolve("data").toString()));
         final String logged = Files.readString(folder.resolve("last.err"));
         assertTrue(logged.contains("raft.rdma.credit has no effect"), logged);
-        assertEquals(1, logged.lines().count(), logged);
     }
 
     /** If it fails with a newer engine, the defect may be fixed. */
