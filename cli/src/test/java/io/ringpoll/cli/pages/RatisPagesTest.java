@@ -144,8 +144,9 @@ class RatisPagesTest {
     private Process start(final String name, final String program, final String... arguments) throws IOException {
         final List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElseThrow());
-        FLAG.matcher(QUICKSTART.blocks().stream().map(Page.Block::text).filter(text -> text.contains(SUM + " all"))
-            .findFirst().orElseThrow()).results().map(MatchResult::group).forEach(command::add);
+        FLAG.matcher(QUICKSTART.blocks().stream().filter(block -> block.language().equals("sh")).map(Page.Block::text)
+            .filter(text -> text.contains(SUM + " all")).findFirst().orElseThrow()).results().map(MatchResult::group)
+            .forEach(command::add);
         assertTrue(command.size() > SERVERS, () -> "the flags of the page: " + command);
         command.addAll(List.of("-cp", folder + ":" + System.getProperty("java.class.path"), program));
         command.addAll(List.of(arguments));
