@@ -78,28 +78,6 @@ class RatisPagesTest {
     }
 
     @Test
-    void shouldEndIfAPortIsInUse() throws Exception {
-        compile(SUM, block(QUICKSTART, "java"));
-        final String host = Device.current().address().host();
-        final List<String> address = List.of(host + ":7492");
-        final Process first =
-            start("first", SUM, words(List.of("server", "0", folder.resolve("first").toString()), address));
-        while (!Files.readString(folder.resolve("first.out")).contains("has started")) {
-            assertTrue(first.isAlive(), Files.readString(folder.resolve("first.err")));
-            first.waitFor(10, TimeUnit.MILLISECONDS);
-        }
-        for (final String[] second : List.of(
-            words(List.of("server", "0", folder.resolve("second").toString()), address),
-            new String[] {"all", folder.resolve("all").toString()})) {
-            final Process process = start("last", SUM, second);
-            assertTrue(process.waitFor(LIMIT_S, TimeUnit.SECONDS), "it does not end");
-            final String logged = Files.readString(folder.resolve("last.err"));
-            assertTrue(logged.contains("cannot listen on " + host + ":7492"), logged);
-            assertEquals(1, process.exitValue(), logged);
-        }
-    }
-
-    @Test
     void shouldWarnOfAMisspeltSetting() throws Exception {
         final String properties = "RaftProperties properties = new RaftProperties();";
         final String program = block(QUICKSTART, "java");
