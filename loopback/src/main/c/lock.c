@@ -73,7 +73,7 @@ static void end_bias(struct lb_lock *lock)
 {
     lb_lock_fence();
     await_owner(lock);
-    lock->in_a_row = LB_LOCK_SHARED;
+    lock->in_a_row = 0;
     atomic_store_explicit(&lock->owner, NULL, memory_order_relaxed);
 }
 
@@ -82,9 +82,13 @@ static void begin_bias(struct lb_lock *lock)
 {
     uint32_t expected = LB_LOCK_HELD;
 
-    lock->in_a_row = LB_LOCK_SHARED;
-    if (!has_barrier)
+    if (!has_barrier || (lock->first != NULL && lock->first != lock->last)) {
+        lock->in_a_row = LB_LOCK_SHARED;
         return;
+    }
+    lock->in_a_row = 0;
+    lock->changes = 0;
+    lock->first = lock->last;
     atomic_store_explicit(&lock->inside, 1, memory_order_relaxed);
     atomic_store_explicit(&lock->owner, lock->last, memory_order_relaxed);
     if (atomic_compare_exchange_strong_explicit(&lock->word, &expected, LB_LOCK_BIASED, memory_order_release,
@@ -105,6 +109,16 @@ void lb_lock_count(struct lb_lock *lock)
     }
     lock->last = thread;
     lock->in_a_row = ++lock->changes < CHANGES ? 0 : LB_LOCK_SHARED;
+}
+
+void lb_lock_take_word(struct lb_lock *lock)
+{
+    lb_lock_acquire(lock);
+}
+
+void lb_lock_return_word(struct lb_lock *lock)
+{
+    lb_lock_release(lock);
 }
 
 bool lb_lock_try_contended(struct lb_lock *lock)

@@ -6,8 +6,10 @@
  * lock is free; there is nothing to destroy.
  *
  * A lock that one thread has taken thousands of times in a row becomes biased to it, where membarrier(2) is available: the
- * owner then enters and leaves by plain stores, without a locked instruction. The first other thread ends the bias, for good: it
- * takes the word, makes all processors pass a barrier, and waits until the owner is outside.
+ * owner then enters and leaves by plain stores, without a locked instruction. The first other thread ends the bias: it takes the
+ * word, makes all processors pass a barrier, and waits until the owner is outside. A new bias, after as many times in a row, is to
+ * the same thread again, never to another one: a thread that has seen itself as the owner, and was interrupted, would enter beside
+ * a new owner.
  *
  * Lock order of the whole device, outermost first. A thread that holds one lock may only take
  * locks further down; locks of one line are never nested in each other, except as stated:
@@ -49,22 +51,25 @@ enum {
     LB_LOCK_BIASED = 3,
 };
 
-/* The lock is never biased: its threads change, or it was. */
+/* The lock is not biased any more: its threads change. */
 #define LB_LOCK_SHARED UINT32_MAX
 
 struct lb_lock {
     _Atomic uint32_t word;
     _Atomic uint32_t inside;     /* biased: whether the owner holds the lock */
     const void *_Atomic owner;   /* the thread it is biased to, or NULL */
+    const void *first;           /* of the holder: the thread it was biased to first, or NULL */
     const void *last;            /* of the holder: the thread that took it last */
     uint32_t in_a_row;           /* of the holder: how often it did, without another one in between; or LB_LOCK_SHARED */
-    uint32_t changes;            /* of the holder: how often the thread has changed */
+    uint32_t changes;            /* of the holder: how often the thread has changed, since the last bias */
 };
 
 void lb_lock_contended(struct lb_lock *lock);
 bool lb_lock_try_contended(struct lb_lock *lock);
 void lb_lock_release_contended(struct lb_lock *lock);
 void lb_lock_count(struct lb_lock *lock);
+void lb_lock_take_word(struct lb_lock *lock);
+void lb_lock_return_word(struct lb_lock *lock);
 
 /* An address that is the running thread's. */
 static inline const void *lb_lock_thread(void)
@@ -109,7 +114,7 @@ static inline void lb_lock_acquire(struct lb_lock *lock)
         lb_lock_count(lock);
 }
 
-/* May wait for the end of a bias, once in the life of a lock. */
+/* May wait for the end of a bias, which is rare. */
 static inline bool lb_lock_try(struct lb_lock *lock)
 {
     uint32_t expected = LB_LOCK_FREE;
@@ -147,7 +152,7 @@ static inline bool lb_lock_take(struct lb_lock *lock)
 {
     if (__builtin_expect(lb_lock_enter(lock), 1))
         return true;
-    lb_lock_acquire(lock);
+    lb_lock_take_word(lock);
     return false;
 }
 
@@ -156,7 +161,7 @@ static inline void lb_lock_return(struct lb_lock *lock, bool biased)
     if (__builtin_expect(biased, 1))
         atomic_store_explicit(&lock->inside, 0, memory_order_release);
     else
-        lb_lock_release(lock);
+        lb_lock_return_word(lock);
 }
 
 /* Before its first use: the thread that releases the lock may be another one than the thread that took it. */

@@ -292,7 +292,8 @@ static struct lb_proxy **all_proxies(size_t *count)
 
 /*
  * On the watch thread, every millisecond: works for all ends, and marks those as asleep that were not polled since the last time.
- * Returns whether some of them are polled and have to be watched.
+ * An end that was polled does its work itself: a lock that this thread takes would cost its polls a locked instruction each from
+ * then on. Returns whether some of them are polled and have to be watched.
  */
 static bool drive_all(void)
 {
@@ -302,14 +303,16 @@ static bool drive_all(void)
 
     for (size_t i = 0; i < count; i++) {
         struct lb_proxy *proxy = all[i];
+        const bool awake = atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
 
-        if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE) {
-            if (atomic_exchange_explicit(&proxy->polled, false, memory_order_relaxed))
-                watched = true;
-            else
+        if (awake && atomic_exchange_explicit(&proxy->polled, false, memory_order_relaxed)) {
+            watched = true;
+            lb_proxy_announce(proxy);
+        } else {
+            if (awake)
                 fall_asleep(proxy);
+            drive(proxy);
         }
-        drive(proxy);
         lb_qp_put(&proxy->qp);
     }
     return watched;

@@ -17,6 +17,19 @@ static inline void copy_short(char *to, const char *from, uint32_t length)
         lb_copy_bytes(to, from, length);
 }
 
+/* The same from the memory of a program that has perhaps just written it: that matters where few lines are copied. */
+static inline void copy_written(char *to, const char *from, uint32_t length)
+{
+    if (length > 2 * LB_STREAM_LINE) {
+        copy_short(to, from, length);
+        return;
+    }
+    for (; length >= LB_STREAM_LINE; length -= LB_STREAM_LINE, to += LB_STREAM_LINE, from += LB_STREAM_LINE)
+        lb_stream_line_of_words(to, from);
+    if (length > 0)
+        lb_copy_bytes(to, from, length);
+}
+
 /* The request was sent, and waits for its acknowledgement. */
 static inline void keep_sent(struct lb_qp *qp, const struct ibv_send_wr *wr)
 {
@@ -60,15 +73,12 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
         return false;
     struct lb_wire_record *record = lb_wire_at(proxy->requests_out.ring, proxy->requests_out.produced);
     const uint64_t next = lb_wire_next(&proxy->requests_out, size);
-    const uint8_t last = next != proxy->requests_out.produced + size ? LB_WIRE_LAST : 0;
+    const uint32_t last = next != proxy->requests_out.produced + size ? LB_WIRE_LAST : 0;
     lb_wire_clear(&proxy->requests_out, next);
-    copy_short((char *)(record + 1), host, length);
-    const uint8_t awaited = lb_proxy_await(proxy, qp, wr);
-    record->what = (struct lb_wire_record){
-        .kind = LB_WIRE_REQUEST,
-        .opcode = (uint8_t)wr->opcode,
-        .flags = (uint8_t)(last | awaited | (wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0)),
-    }.what;
+    copy_written((char *)(record + 1), host, length);
+    const uint32_t awaited = lb_proxy_await(proxy, qp, wr);
+    const uint32_t solicited = wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0;
+    record->what = LB_WIRE_WHAT(LB_WIRE_REQUEST, wr->opcode, last | awaited | solicited);
     record->length = length;
     record->imm_data = wr->imm_data;
     record->number = (uint64_t)qp->sq_epoch << 32 | qp->sent;
@@ -85,25 +95,13 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
 /* Whether a header is that of a request to send that is not in parts. */
 static inline bool is_whole_send(uint32_t what)
 {
-    static const struct lb_wire_record mask = {.kind = UINT8_MAX, .opcode = UINT8_MAX & ~1, .flags = LB_WIRE_MORE};
-    static const struct lb_wire_record send = {.kind = LB_WIRE_REQUEST, .opcode = IBV_WR_SEND};
-
     _Static_assert((IBV_WR_SEND & 1) == 0 && IBV_WR_SEND_WITH_IMM == (IBV_WR_SEND | 1), "they differ in the lowest bit");
-    return (what & mask.what) == send.what;
+    return (what & LB_WIRE_WHAT(UINT8_MAX, UINT8_MAX & ~1u, LB_WIRE_MORE)) == LB_WIRE_WHAT(LB_WIRE_REQUEST, IBV_WR_SEND, 0);
 }
 
 static inline bool has_immediate(uint32_t what)
 {
-    static const struct lb_wire_record mask = {.opcode = 1};
-
-    return what & mask.what;
-}
-
-static inline bool is_awaited(uint32_t what)
-{
-    static const struct lb_wire_record mask = {.flags = LB_WIRE_AWAITED};
-
-    return what & mask.what;
+    return what & LB_WIRE_WHAT(0, 1, 0);
 }
 
 /* The receiver's rq_lock held. Copies a message into the oldest receive. NULL: there is none, or it does not take the message. */
@@ -157,7 +155,7 @@ static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, cons
     receiver->recv_ring.consumed++;
     atomic_store_explicit(&proxy->taken, request.taken, memory_order_release);
     atomic_store_explicit(&proxy->outbound->acknowledged, request.number + 1, memory_order_release);
-    if (is_awaited(request.what))
+    if (lb_wire_has_flags(request.what, LB_WIRE_AWAITED))
         atomic_store_explicit(&proxy->unanswered, true, memory_order_release);
     lb_wire_consume(&proxy->requests_in, request.size);
     return true;
@@ -192,7 +190,7 @@ static inline bool is_idle(const struct lb_proxy *proxy)
         !atomic_load_explicit(&proxy->requests_in.broken, memory_order_relaxed);
 }
 
-static inline int take(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+static inline __attribute__((always_inline)) int take(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
 {
     struct lb_qp *qp = &proxy->qp;
     int taken = 0;

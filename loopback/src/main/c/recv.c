@@ -4,13 +4,12 @@
 
 #include "execute.h"
 
-int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+/* rq_lock held, and released. */
+static __attribute__((noinline)) int post_list(struct lb_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-    struct lb_qp *qp = lb_qp_of(ibv_qp);
     struct lb_aftermath aftermath = {0};
     int error = 0;
 
-    lb_lock_acquire(&qp->rq_lock);
     if (qp->srq != NULL || qp->state == IBV_QPS_RESET) {
         error = EINVAL;
         *bad_wr = wr;
@@ -34,6 +33,19 @@ int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);
     return error;
+}
+
+int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    const bool biased = lb_lock_take(&qp->rq_lock);
+
+    /* A single receive that nobody waits for. */
+    if (wr == NULL || wr->next != NULL || qp->srq != NULL || qp->state == IBV_QPS_RESET || qp->rq_error || qp->sender_waits ||
+            !lb_recv_ring_put_one(&qp->recv_ring, wr))
+        return post_list(qp, wr, bad_wr);
+    lb_lock_return(&qp->rq_lock, biased);
+    return 0;
 }
 
 /* The oldest waiting sender, with the list's reference, if there is a receive for it. */

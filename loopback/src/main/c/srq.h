@@ -42,6 +42,26 @@ static inline struct lb_recv *lb_recv_ring_first(const struct lb_recv_ring *ring
     return (struct lb_recv *)(void *)(ring->slots + (ring->consumed & ring->mask) * ring->stride);
 }
 
+/*
+ * Copies a work request of one element into the ring. Returns false with nothing done if it has another number of elements, or
+ * there is no place. Field by field: they were perhaps written so just before.
+ */
+static inline bool lb_recv_ring_put_one(struct lb_recv_ring *ring, const struct ibv_recv_wr *wr)
+{
+    const struct ibv_sge *sge = wr->sg_list;
+
+    if (wr->num_sge != 1 || ring->max_sge == 0 || lb_recv_ring_count(ring) >= ring->capacity)
+        return false;
+    struct lb_recv *recv = (struct lb_recv *)(void *)(ring->slots + (ring->posted & ring->mask) * ring->stride);
+    recv->wr_id = wr->wr_id;
+    recv->num_sge = 1;
+    recv->sge[0].addr = sge->addr;
+    recv->sge[0].length = sge->length;
+    recv->sge[0].lkey = sge->lkey;
+    ring->posted++;
+    return true;
+}
+
 struct lb_srq {
     struct ibv_srq base;
     _Atomic uint32_t async_events_fetched;

@@ -79,4 +79,19 @@ static inline void lb_stream_line(char *to, const char *from)
     memcpy(to + 48, from + 48, 16);
 }
 
+/*
+ * Copies a line that the program may just have written word by word: a wider load has to wait until these words have reached the
+ * cache.
+ */
+static inline void lb_stream_line_of_words(char *to, const char *from)
+{
+    for (size_t i = 0; i < LB_STREAM_LINE; i += sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, from + i, sizeof(word));
+        __asm__ volatile("" : "+r"(word)); /* one by one */
+        memcpy(to + i, &word, sizeof(word));
+    }
+}
+
 #endif

@@ -209,12 +209,20 @@ static inline _Atomic uint32_t *lb_wire_size(struct lb_wire_record *record)
     return (_Atomic uint32_t *)(void *)&record->size;
 }
 
-/* Whether a header has the flag LB_WIRE_LAST. */
-static inline bool lb_wire_is_last(uint32_t what)
-{
-    static const struct lb_wire_record mask = {.flags = LB_WIRE_LAST};
+/*
+ * The four bytes of a header in one word: a union that is filled byte by byte is read back from the stack, which waits until all
+ * stores before that have reached the cache, also those to lines that another processor has.
+ */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LB_WIRE_WHAT(kind, opcode, flags) ((uint32_t)(kind) << 24 | (uint32_t)(opcode) << 16 | (uint32_t)(flags) << 8)
+#else
+#define LB_WIRE_WHAT(kind, opcode, flags) ((uint32_t)(kind) | (uint32_t)(opcode) << 8 | (uint32_t)(flags) << 16)
+#endif
 
-    return what & mask.what;
+/* Whether a header has one of these flags. */
+static inline bool lb_wire_has_flags(uint32_t what, uint32_t flags)
+{
+    return what & LB_WIRE_WHAT(0, 0, flags);
 }
 
 /* With its header and its payload. */
@@ -234,22 +242,30 @@ static inline void lb_wire_prefetch_to_write(const void *line)
 }
 
 /*
- * The position of the record behind one of this size. If the consumer is known to have read nearly all, that is the start of the
- * ring, and the rest of the ring counts as a part of the record: its flag is LB_WIRE_LAST. A record of the same size has its place
- * there; a longer one may have to wait for the consumer, and then the laps become longer. So the messages of two ends that answer
- * each other use the same few lines.
+ * The position of the record behind one of this size, with so many unread bytes before it. If the consumer has read nearly all,
+ * that is the start of the ring, and the rest of the ring counts as a part of the record: its flag is LB_WIRE_LAST. A record of the
+ * same size has its place there; a longer one may have to wait for the consumer, and then the laps become longer. So the messages
+ * of two ends that answer each other use the same few lines.
  */
-static inline uint64_t lb_wire_next(const struct lb_wire_producer *producer, uint32_t size)
+static inline uint64_t lb_wire_behind(const struct lb_wire_producer *producer, uint64_t unread, uint32_t size)
 {
-    const uint64_t used = producer->produced - producer->consumed_seen;
     const uint64_t at = producer->produced % LB_WIRE_RING;
 
-    if (at >= producer->lap && 2 * used + size + sizeof(struct lb_wire_record) <= at)
+    if (at >= producer->lap && 2 * unread + size + sizeof(struct lb_wire_record) <= at)
         return producer->produced - at + LB_WIRE_RING;
     return producer->produced + size;
 }
 
-/* Records up to here have their place: the end of a lap, of what is known to be free, or of what is filled without a look. */
+/* The same with what is known of the consumer. */
+static inline uint64_t lb_wire_next(const struct lb_wire_producer *producer, uint32_t size)
+{
+    return lb_wire_behind(producer, producer->produced - producer->consumed_seen, size);
+}
+
+/*
+ * Records up to here have their place: the end of a lap, of what is known to be free, or of what is filled without a look. It only
+ * grows, so an old one is too low at worst.
+ */
 static inline void lb_wire_set_limit(struct lb_wire_producer *producer)
 {
     const uint64_t look = (producer->produced / LB_WIRE_LOOK + 1) * LB_WIRE_LOOK;
@@ -270,19 +286,14 @@ static inline void lb_wire_note(struct lb_wire_producer *producer, uint64_t cons
     if (ahead == 0 || ahead > producer->produced - producer->consumed_seen || ahead % 64 != 0)
         return;
     producer->consumed_seen += ahead;
-    lb_wire_set_limit(producer);
-}
-
-/* What follows a record of this size is likely to be as long: takes its lines while nobody waits. */
-static inline void lb_wire_prefetch(const struct lb_wire_producer *producer, uint32_t size)
-{
-    lb_wire_prefetch_to_write(lb_wire_at(producer->ring, producer->produced + sizeof(struct lb_wire_record)));
-    lb_wire_prefetch_to_write(lb_wire_at(producer->ring, producer->produced + size));
 }
 
 /* Whether the next record is known to have its place, if it has this size. */
-static inline bool lb_wire_has_place(const struct lb_wire_producer *producer, uint32_t size)
+static inline bool lb_wire_has_place(struct lb_wire_producer *producer, uint32_t size)
 {
+    if (__builtin_expect(producer->produced + size <= producer->limit, 1))
+        return true;
+    lb_wire_set_limit(producer);
     return producer->produced + size <= producer->limit;
 }
 
@@ -295,8 +306,9 @@ static inline void lb_wire_clear(const struct lb_wire_producer *producer, uint64
 void lb_wire_shorten_laps(struct lb_wire_producer *producer);
 
 /*
- * Makes the record at the producer's position visible. The lines of the next one are not prefetched if the consumer has read all
- * before this one: it is about to read here, and the next record comes after its answer.
+ * Makes the record at the producer's position visible. What follows is likely to be as long: the line that the next one clears is
+ * taken now, while nobody waits. The payload of the next one is not, if the consumer has read all before this one: it looks for
+ * the next one there, which comes after its answer.
  */
 static inline void lb_wire_show(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t size, uint64_t next)
 {
@@ -307,8 +319,9 @@ static inline void lb_wire_show(struct lb_wire_producer *producer, struct lb_wir
     producer->produced = next;
     atomic_store_explicit(lb_wire_size(record), size, memory_order_release);
     if (!alone)
-        lb_wire_prefetch(producer, size);
-    lb_wire_set_limit(producer);
+        lb_wire_prefetch_to_write(lb_wire_at(producer->ring, next + sizeof(struct lb_wire_record)));
+    const uint64_t unread = alone ? 0 : next - producer->consumed_seen;
+    lb_wire_prefetch_to_write(lb_wire_at(producer->ring, lb_wire_behind(producer, unread, size)));
 }
 
 /* What a short record with a request has in its header; read once, each field by itself. */
@@ -338,7 +351,7 @@ static inline const char *lb_wire_peek_short(const struct lb_wire_consumer *cons
     if (length - 1 >= limit || size != lb_wire_record_size(length) || size > to_end || header->offset != 0)
         return NULL;
     request->what = header->what;
-    request->size = lb_wire_is_last(request->what) ? to_end : size;
+    request->size = lb_wire_has_flags(request->what, LB_WIRE_LAST) ? to_end : size;
     request->taken = header->taken;
     request->length = length;
     request->imm_data = header->imm_data;

@@ -646,6 +646,39 @@ static void should_stay_awake_while_several_connections_are_polled(void)
         close_other(&others[i]);
 }
 
+/* A lock that the watch thread takes costs the polls a locked instruction each from then on. */
+static void should_leave_the_messages_of_an_end_that_is_polled_to_its_polls(void)
+{
+    struct other other;
+    struct ibv_wc wc;
+    double polled = 0;
+    int rounds = 0;
+    int taken = 0;
+
+    CHECK_EQ(lb_watch_start(), 0);
+    open_other(&other);
+    for (int i = 0; i < 100; i++)
+        (void)sleeps_while_polled(&other, &polled);
+    for (const double end = seconds() + 0.4; seconds() < end;) {
+        verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+        (void)sleeps_while_polled(&other, &polled);
+        const uint64_t consumed = atomic_load(&other.to_us->requests.consumed);
+        send_line_to_us(&other, (uint32_t)rounds, IBV_WR_SEND);
+        while (seconds() < polled + 0.0007)
+            ;
+        const bool is_taken = atomic_load(&other.to_us->requests.consumed) != consumed;
+        /* The thread marks an end as asleep in the second tick behind a poll, a millisecond after the first one at least. */
+        taken += is_taken && seconds() < polled + 0.001;
+        rounds++;
+        while (ibv_poll_cq(other.pair.cq[0], 1, &wc) == 0)
+            ;
+        CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+    }
+    /* A tick may have begun before the poll, while the end was asleep. */
+    CHECK(4 * taken < rounds + 8);
+    close_other(&other);
+}
+
 /* Also when the watch thread has stopped to tick, and while it still does. */
 static void should_fall_asleep_after_the_last_poll(void)
 {
@@ -1285,6 +1318,8 @@ const struct test proxy_tests[] = {
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
     {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},
+    {"the messages of an end that is polled are left to its polls",
+        should_leave_the_messages_of_an_end_that_is_polled_to_its_polls},
     {"an end falls asleep after its last poll", should_fall_asleep_after_the_last_poll},
     {NULL, NULL},
 };

@@ -318,7 +318,7 @@ static void *post_until_stopped(void *context)
 static void should_complete_all_that_was_accepted_before_a_disconnect(void)
 {
     struct pair_options options = {.cq_size = 100, .sq_size = 30, .rq_size = 30};
-    const struct timespec moment = {.tv_nsec = 300000};
+    const struct timespec moment = {.tv_nsec = 3000000};
 
     for (int round = 0; round < 20 * SCALE; round++) {
         struct pair pair;
@@ -624,6 +624,83 @@ static void should_share_a_lock_that_was_biased(void)
     }
 }
 
+static void *try_to_bias(void *argument)
+{
+    struct lb_lock *lock = argument;
+
+    for (uint32_t i = 0; i < 2 * IN_A_ROW; i++) {
+        lb_lock_acquire(lock);
+        lb_lock_release(lock);
+    }
+    CHECK_EQ(atomic_load(&lock->word), LB_LOCK_FREE);
+    return NULL;
+}
+
+/* A thread that was interrupted when it saw itself as the owner would enter beside another owner. */
+static void should_bias_a_lock_to_its_first_owner_alone(void)
+{
+    struct lb_lock lock = {0};
+    pthread_t other;
+
+    for (int i = 0; i < 3; i++) {
+        bias(&lock);
+        CHECK_EQ(pthread_create(&other, NULL, acquire_and_release, &lock), 0);
+        CHECK_EQ(pthread_join(other, NULL), 0);
+        CHECK_EQ(atomic_load(&lock.word), LB_LOCK_FREE);
+    }
+    if (!has_barrier)
+        return;
+    CHECK_EQ(pthread_create(&other, NULL, try_to_bias, &lock), 0);
+    CHECK_EQ(pthread_join(other, NULL), 0);
+}
+
+/* The other thread of a lock that is biased again and again. */
+struct visitor {
+    struct contest contest;
+    _Atomic bool stopped;
+    uint64_t visits;
+};
+
+static void *visit_now_and_then(void *argument)
+{
+    const struct timespec moment = {.tv_nsec = 3000000};
+    struct visitor *visitor = argument;
+
+    while (!visitor->stopped) {
+        lb_lock_acquire(&visitor->contest.lock);
+        visitor->contest.count++;
+        lb_lock_release(&visitor->contest.lock);
+        visitor->visits++;
+        (void)nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
+static void should_share_a_lock_that_is_biased_again(void)
+{
+    struct visitor visitor = {0};
+    struct lb_lock *lock = &visitor.contest.lock;
+    pthread_t other;
+    uint64_t count = 0;
+    uint64_t biased = 0;
+    bool was_biased = false;
+
+    CHECK_EQ(pthread_create(&other, NULL, visit_now_and_then, &visitor), 0);
+    for (; count < 100000 * SCALE || (has_barrier && biased < 3 && count < 100000000); count++) {
+        const bool is_biased = atomic_load_explicit(&lock->word, memory_order_relaxed) == LB_LOCK_BIASED;
+
+        biased += is_biased && !was_biased;
+        was_biased = is_biased;
+        lb_lock_acquire(lock);
+        visitor.contest.count++;
+        lb_lock_release(lock);
+    }
+    visitor.stopped = true;
+    CHECK_EQ(pthread_join(other, NULL), 0);
+    CHECK_EQ(visitor.contest.count, count + visitor.visits);
+    CHECK(!has_barrier || biased >= 3);
+}
+
 /* What another thread does while this one holds the lock; and how far it is. */
 struct visit {
     struct lb_lock lock;
@@ -711,6 +788,8 @@ const struct test thread_tests[] = {
     {"a lock whose release overlooks a sleeping thread is taken all the same",
         should_look_again_at_a_lock_whose_release_has_overlooked_a_sleeper},
     {"a lock that was biased to a thread has one holder at a time", should_share_a_lock_that_was_biased},
+    {"a lock is biased to its first owner again, and to no other thread", should_bias_a_lock_to_its_first_owner_alone},
+    {"a lock that is biased again and again has one holder at a time", should_share_a_lock_that_is_biased_again},
     {"a thread waits for the owner of a biased lock", should_wait_for_the_owner_of_a_biased_lock},
     {"a thread waits for the section of another one under a lock", should_wait_for_a_section_under_a_lock},
     {NULL, NULL},
