@@ -469,12 +469,10 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     proxy->segment = segment;
     proxy->inbound = &segment->to[active ? 0 : 1];
     proxy->outbound = &segment->to[active ? 1 : 0];
-    proxy->requests_in.ring = &proxy->inbound->requests;
-    proxy->responses_in.ring = &proxy->inbound->responses;
+    lb_wire_begin(&proxy->requests_in, &proxy->inbound->requests);
+    lb_wire_begin(&proxy->responses_in, &proxy->inbound->responses);
     lb_wire_start(&proxy->requests_out, &proxy->outbound->requests);
     lb_wire_start(&proxy->responses_out, &proxy->outbound->responses);
-    proxy->requests_in.stream.reads = true;
-    proxy->responses_in.stream.reads = true;
     proxy->socket = socket;
     if (!lb_qp_assign_number(qp))
         goto free_slots;

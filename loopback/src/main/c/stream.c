@@ -9,9 +9,13 @@
 #include "stream.h"
 #include "timer.h"
 
-/* One copy of so many is measured, and one of TRIAL goes the other way; among the first, those with a power of two as number. */
+/* One copy of so many is measured. */
 #define MEASURED 8u
+/* One copy of so many of a consumer goes the other way; among the first, each whose number is a power of two. */
 #define TRIAL 512u
+/* So many of a producer fill a ring; the second half of such a run is measured. One run of so many goes the other way. */
+#define RUN 64u
+#define RUNS 32u
 
 bool lb_stream_has_avx;
 
@@ -126,35 +130,72 @@ static bool is_trial(uint32_t copy)
     return copy % TRIAL == 0 || (copy < TRIAL && (copy & (copy - 1)) == 0);
 }
 
-enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
+static enum lb_stream_way choose_to_fetch(struct lb_stream *stream, bool *measured)
 {
     const uint32_t copy = stream->copies++;
-    const bool has_other = stream->reads ? lb_stream_has_avx : can_go_around;
-    /* The reader takes longer from memory than from a cache that both ends share: so it has to be clearly cheaper here. */
-    const uint32_t limit = stream->reads ? stream->cost[LB_STREAM_CACHED] : stream->cost[LB_STREAM_CACHED] / 2;
-    const uint32_t other = stream->cost[LB_STREAM_AROUND];
-    const enum lb_stream_way better = other != 0 && other < limit ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+    const uint32_t other = stream->cost[LB_STREAM_PLAIN];
+    const enum lb_stream_way better = other != 0 && other < stream->cost[LB_STREAM_CACHED] ? LB_STREAM_PLAIN : LB_STREAM_CACHED;
 
-    *measured = has_other && (copy % MEASURED == 0 || is_trial(copy));
-    if (!has_other || !is_trial(copy))
+    *measured = copy % MEASURED == 0 || (lb_stream_has_avx && is_trial(copy));
+    if (!lb_stream_has_avx || !is_trial(copy))
         return better;
-    return better == LB_STREAM_CACHED && copy != 0 ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+    return better == LB_STREAM_CACHED && copy != 0 ? LB_STREAM_PLAIN : LB_STREAM_CACHED;
+}
+
+/* What a way costs the slower end. */
+static uint32_t cost_of(const struct lb_stream *stream, enum lb_stream_way way)
+{
+    const uint32_t ours = stream->cost[way];
+    const uint32_t its = stream->costs != NULL ? atomic_load_explicit(&stream->costs->of[way], memory_order_relaxed) : 0;
+
+    return its > ours ? its : ours;
+}
+
+/* Around the cache: clearly cheaper only, for the lines then leave all caches. */
+static bool is_cheaper_around(const struct lb_stream *stream)
+{
+    const uint32_t cached = cost_of(stream, LB_STREAM_CACHED);
+    const uint32_t around = cost_of(stream, LB_STREAM_AROUND);
+
+    return around != 0 && around < cached - cached / 8;
+}
+
+enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
+{
+    if (stream->reads)
+        return choose_to_fetch(stream, measured);
+    const uint32_t copy = stream->copies++;
+    const uint32_t run = copy / RUN % RUNS;
+
+    *measured = can_go_around && copy % RUN >= RUN / 2 && copy % MEASURED == 0;
+    if (!can_go_around || copy < RUN)
+        return LB_STREAM_CACHED;
+    /* The second run is a trial also before the first way is known to be the better one. */
+    return is_cheaper_around(stream) == (run != 1) ? LB_STREAM_AROUND : LB_STREAM_CACHED;
 }
 
 /*
  * A copy that takes longer than it should was interrupted, or its pages were not there yet: lower values count
  * immediately, higher ones when they have been measured several times.
  */
-void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length)
+static void learn(uint32_t *cost, uint64_t ns, size_t length)
 {
     const uint64_t each = ns * 1024 / length + 1;
     const uint32_t sample = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
-    uint32_t *cost = &stream->cost[way];
 
     if (*cost == 0 || sample < *cost)
         *cost = sample;
     else
         *cost += (sample - *cost < *cost ? sample - *cost : *cost) / 4;
+}
+
+void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length)
+{
+    learn(&stream->cost[way], ns, length);
+    if (!stream->reads || stream->costs == NULL)
+        return;
+    learn(&stream->come[stream->was_around], ns, length);
+    atomic_store_explicit(&stream->costs->of[stream->was_around], stream->come[stream->was_around], memory_order_relaxed);
 }
 
 /* Copies by the way that is chosen, and measures it if that is due. */
@@ -169,6 +210,8 @@ static inline void copy_by(struct lb_stream *stream, char *to, const char *from,
         memcpy(to, from, length);
     else
         other(to, from, length);
+    if (!stream->reads)
+        stream->was_around = way == LB_STREAM_AROUND;
     if (measured)
         lb_stream_learn(stream, way, lb_now_ns() - begun_ns, length);
 }

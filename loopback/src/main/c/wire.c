@@ -95,8 +95,16 @@ static void look(struct lb_wire_producer *producer)
 void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring)
 {
     producer->ring = ring;
+    producer->stream.costs = &ring->costs;
     producer->lap = LB_WIRE_MIN_LAP;
     lb_wire_set_limit(producer);
+}
+
+void lb_wire_begin(struct lb_wire_consumer *consumer, struct lb_wire_ring *ring)
+{
+    consumer->ring = ring;
+    consumer->stream.reads = true;
+    consumer->stream.costs = &ring->costs;
 }
 
 void lb_wire_shorten_laps(struct lb_wire_producer *producer)
@@ -140,6 +148,8 @@ static void publish(struct lb_wire_producer *producer, struct lb_wire_record hea
 
     if (next != producer->produced + size)
         header.flags |= LB_WIRE_LAST;
+    if (size > LB_STREAM_MIN && producer->stream.was_around)
+        header.flags |= LB_WIRE_AROUND;
     lb_wire_clear(producer, next);
     memcpy((char *)record + rest, (const char *)&header + rest, sizeof(header) - rest);
     lb_wire_show(producer, record, size, next);
@@ -206,6 +216,7 @@ const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_recor
     }
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
 
+    consumer->stream.was_around = record->flags & LB_WIRE_AROUND;
     *present = record->size - (uint32_t)sizeof(*record);
     if (record->flags & LB_WIRE_LAST)
         record->size = (uint32_t)(LB_WIRE_RING - consumed % LB_WIRE_RING);

@@ -30,7 +30,7 @@
 #include "stream.h"
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
-#define LB_WIRE_VERSION 5u
+#define LB_WIRE_VERSION 6u
 
 /*
  * More than a processor's own cache as a rule. Long requests fill a ring until its oldest lines have left the cache of the producer
@@ -59,6 +59,7 @@ enum {
     LB_WIRE_SOLICITED = 2,
     LB_WIRE_AWAITED = 4,   /* request: its requester is rung when it is acknowledged, if it sleeps */
     LB_WIRE_LAST = 8,      /* the next record is at the start of the ring */
+    LB_WIRE_AROUND = 16,   /* a long payload has gone around the cache: see stream.h */
 };
 
 struct lb_wire_record {
@@ -93,7 +94,8 @@ struct lb_wire_record {
 _Static_assert(sizeof(struct lb_wire_record) == 64, "one cache line");
 
 struct lb_wire_ring {
-    alignas(64) _Atomic uint64_t consumed; /* bytes ever; the consumer's */
+    alignas(64) _Atomic uint64_t consumed; /* bytes ever; the consumer's, as the next */
+    struct lb_stream_costs costs;
     alignas(64) _Atomic uint32_t starved;  /* the producer found no room: ring it when there is some */
     alignas(64) char bytes[LB_WIRE_RING];
 };
@@ -161,8 +163,9 @@ static inline void lb_wire_fence(void)
 #endif
 }
 
-/* Begins to produce into the ring of a new segment; the producer is zeroed. */
+/* Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. */
 void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring);
+void lb_wire_begin(struct lb_wire_consumer *consumer, struct lb_wire_ring *ring);
 
 /*
  * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end, or the

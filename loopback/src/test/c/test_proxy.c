@@ -646,39 +646,6 @@ static void should_stay_awake_while_several_connections_are_polled(void)
         close_other(&others[i]);
 }
 
-/* A lock that the watch thread takes costs the polls a locked instruction each from then on. */
-static void should_leave_the_messages_of_an_end_that_is_polled_to_its_polls(void)
-{
-    struct other other;
-    struct ibv_wc wc;
-    double polled = 0;
-    int rounds = 0;
-    int taken = 0;
-
-    CHECK_EQ(lb_watch_start(), 0);
-    open_other(&other);
-    for (int i = 0; i < 100; i++)
-        (void)sleeps_while_polled(&other, &polled);
-    for (const double end = seconds() + 0.4; seconds() < end;) {
-        verbs_recv(&other.pair, 0, 1, 0, LENGTH);
-        (void)sleeps_while_polled(&other, &polled);
-        const uint64_t consumed = atomic_load(&other.to_us->requests.consumed);
-        send_line_to_us(&other, (uint32_t)rounds, IBV_WR_SEND);
-        while (seconds() < polled + 0.0007)
-            ;
-        const bool is_taken = atomic_load(&other.to_us->requests.consumed) != consumed;
-        /* The thread marks an end as asleep in the second tick behind a poll, a millisecond after the first one at least. */
-        taken += is_taken && seconds() < polled + 0.001;
-        rounds++;
-        while (ibv_poll_cq(other.pair.cq[0], 1, &wc) == 0)
-            ;
-        CHECK_EQ(wc.status, IBV_WC_SUCCESS);
-    }
-    /* A tick may have begun before the poll, while the end was asleep. */
-    CHECK(4 * taken < rounds + 8);
-    close_other(&other);
-}
-
 /* Also when the watch thread has stopped to tick, and while it still does. */
 static void should_fall_asleep_after_the_last_poll(void)
 {
@@ -741,6 +708,39 @@ static void answer_us(struct other *other, uint32_t number, enum ibv_wr_opcode o
 static void send_line_to_us(struct other *other, uint32_t number, enum ibv_wr_opcode opcode)
 {
     answer_us(other, number, opcode, 0, 0);
+}
+
+/* A lock that the watch thread takes costs the polls a locked instruction each from then on. */
+static void should_leave_the_messages_of_an_end_that_is_polled_to_its_polls(void)
+{
+    struct other other;
+    struct ibv_wc wc;
+    double polled = 0;
+    int rounds = 0;
+    int taken = 0;
+
+    CHECK_EQ(lb_watch_start(), 0);
+    open_other(&other);
+    for (int i = 0; i < 100; i++)
+        (void)sleeps_while_polled(&other, &polled);
+    for (const double end = seconds() + 0.4; seconds() < end;) {
+        verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+        (void)sleeps_while_polled(&other, &polled);
+        const uint64_t consumed = atomic_load(&other.to_us->requests.consumed);
+        send_line_to_us(&other, (uint32_t)rounds, IBV_WR_SEND);
+        while (seconds() < polled + 0.0007)
+            ;
+        const bool is_taken = atomic_load(&other.to_us->requests.consumed) != consumed;
+        /* The thread marks an end as asleep in the second tick behind a poll, a millisecond after the first one at least. */
+        taken += is_taken && seconds() < polled + 0.001;
+        rounds++;
+        while (ibv_poll_cq(other.pair.cq[0], 1, &wc) == 0)
+            ;
+        CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+    }
+    /* A tick may have begun before the poll, while the end was asleep. */
+    CHECK(4 * taken < rounds + 8);
+    close_other(&other);
 }
 
 static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)

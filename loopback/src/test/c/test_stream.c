@@ -26,17 +26,46 @@ static uint32_t copy(struct lb_stream *stream, uint32_t copies, uint32_t cached_
     return around;
 }
 
-/* Apart from trials, one in 512 and some at the beginning. */
+/* The copies of a producer in trials. */
+#define TRIALS (COPIES / RUNS + 2 * RUN)
+
 static void should_go_the_cheaper_way(void)
 {
     struct lb_stream stream = {0};
-    const uint32_t trials = COPIES / TRIAL + 10;
 
-    CHECK(copy(&stream, COPIES, FAST, SLOW) <= trials);
+    CHECK(copy(&stream, COPIES, FAST, SLOW) <= TRIALS);
     stream = (struct lb_stream){0};
-    CHECK(copy(&stream, COPIES, SLOW, SLOW * 2 / 3) <= trials);
+    CHECK(copy(&stream, COPIES, SLOW, SLOW * 9 / 10) <= TRIALS);
     stream = (struct lb_stream){0};
-    CHECK(copy(&stream, COPIES, SLOW, FAST) >= (can_go_around ? COPIES - trials : 0));
+    CHECK(copy(&stream, COPIES, SLOW, FAST) >= (can_go_around ? COPIES - TRIALS : 0));
+}
+
+/* Both ends copy at the same time: the slower one counts. */
+static void should_go_the_way_that_is_cheaper_for_the_slower_end(void)
+{
+    struct lb_stream_costs costs = {{FAST, SLOW}};
+    struct lb_stream stream = {.costs = &costs};
+
+    CHECK(copy(&stream, COPIES, FAST, FAST / 2) <= TRIALS);
+    costs = (struct lb_stream_costs){{SLOW, FAST}};
+    stream = (struct lb_stream){.costs = &costs};
+    CHECK(copy(&stream, COPIES, FAST, FAST * 2) >= (can_go_around ? COPIES - TRIALS : 0));
+    costs = (struct lb_stream_costs){{UINT32_MAX, UINT32_MAX}}; /* of an end that lies */
+    CHECK(copy(&stream, COPIES, FAST, FAST) <= TRIALS);
+}
+
+static void should_show_what_the_copies_out_of_a_ring_cost(void)
+{
+    struct lb_stream_costs costs = {{0}};
+    struct lb_stream stream = {.reads = true, .costs = &costs};
+
+    lb_stream_learn(&stream, LB_STREAM_PLAIN, FAST, 1024);
+    CHECK_EQ(costs.of[LB_STREAM_CACHED], FAST + 1);
+    CHECK_EQ(costs.of[LB_STREAM_AROUND], 0);
+    stream.was_around = true;
+    lb_stream_learn(&stream, LB_STREAM_CACHED, SLOW, 1024);
+    CHECK_EQ(costs.of[LB_STREAM_CACHED], FAST + 1);
+    CHECK_EQ(costs.of[LB_STREAM_AROUND], SLOW + 1);
 }
 
 /* A consumer's other way costs nobody anything else: it is taken as soon as it is cheaper. */
@@ -54,7 +83,7 @@ static void should_fetch_by_the_cheaper_way(void)
 static void should_change_the_way_when_the_other_becomes_cheaper(void)
 {
     struct lb_stream stream = {0};
-    const uint32_t late = 20 * TRIAL;
+    const uint32_t late = 4 * RUN * RUNS;
 
     if (!can_go_around)
         return;
@@ -70,7 +99,7 @@ static void should_not_change_the_way_for_one_copy_that_is_interrupted(void)
     if (!can_go_around)
         return;
     for (int i = 0; i < 10; i++) {
-        CHECK(copy(&stream, COPIES, SLOW, FAST) >= COPIES - COPIES / TRIAL - 20);
+        CHECK(copy(&stream, COPIES, SLOW, FAST) >= COPIES - TRIALS);
         lb_stream_learn(&stream, LB_STREAM_AROUND, UINT64_C(1) << 40, LB_STREAM_MIN);
         lb_stream_learn(&stream, LB_STREAM_CACHED, UINT64_C(1) << 40, LB_STREAM_MIN);
     }
@@ -122,6 +151,9 @@ static void should_copy_each_line_in_four_pieces(void)
 
 const struct test stream_tests[] = {
     {"long copies to another process go the cheaper way", should_go_the_cheaper_way},
+    {"long copies to another process go the way that is cheaper for the slower end",
+        should_go_the_way_that_is_cheaper_for_the_slower_end},
+    {"a consumer shows what its copies cost by the way of their producer", should_show_what_the_copies_out_of_a_ring_cost},
     {"long copies from another process go the cheaper way", should_fetch_by_the_cheaper_way},
     {"long copies to another process change their way when the other becomes cheaper",
         should_change_the_way_when_the_other_becomes_cheaper},
