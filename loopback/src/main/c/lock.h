@@ -144,6 +144,12 @@ static inline void lb_lock_release(struct lb_lock *lock)
         lb_lock_release_contended(lock);
 }
 
+/* After lb_lock_enter. */
+static inline void lb_lock_leave(struct lb_lock *lock)
+{
+    atomic_store_explicit(&lock->inside, 0, memory_order_release);
+}
+
 /*
  * The same as lb_lock_acquire and lb_lock_release, for short sections of one function: what the first returns is for the second,
  * and saves it the look at the owner.
@@ -159,7 +165,7 @@ static inline bool lb_lock_take(struct lb_lock *lock)
 static inline void lb_lock_return(struct lb_lock *lock, bool biased)
 {
     if (__builtin_expect(biased, 1))
-        atomic_store_explicit(&lock->inside, 0, memory_order_release);
+        lb_lock_leave(lock);
     else
         lb_lock_return_word(lock);
 }

@@ -105,7 +105,8 @@ static inline bool has_immediate(uint32_t what)
 }
 
 /* The receiver's rq_lock held. Copies a message into the oldest receive. NULL: there is none, or it does not take the message. */
-static inline const struct lb_recv *fill_receive(struct lb_qp *receiver, const char *payload, uint32_t length)
+static inline __attribute__((always_inline)) const struct lb_recv *fill_receive(struct lb_qp *receiver, const char *payload,
+    uint32_t length)
 {
     if (lb_recv_ring_count(&receiver->recv_ring) == 0)
         return NULL;
@@ -124,19 +125,19 @@ static inline const struct lb_recv *fill_receive(struct lb_qp *receiver, const c
  * The proxy's sq_lock and the receiver's rq_lock held. Executes one message and completes it past the completion queue; false: not
  * this way.
  */
-static inline bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq, struct ibv_wc *wc)
+static inline __attribute__((always_inline)) bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq, struct ibv_wc *wc)
 {
     struct lb_wire_short request;
     const char *payload = lb_wire_peek_short(&proxy->requests_in, &request, LB_PROXY_SHORT);
 
     /* Responses and acknowledgements go before the request: see lb_proxy_next. */
-    if (payload == NULL || !is_whole_send(request.what) || lb_proxy_is_responded(proxy))
+    if (__builtin_expect(payload == NULL || !is_whole_send(request.what) || lb_proxy_is_responded(proxy), 0))
         return false;
     /* Looked at last: another thread publishes the completions of these responses before it says that it has taken them. */
-    if (!lb_cq_shows_none(cq))
+    if (__builtin_expect(!lb_cq_shows_none(cq), 0))
         return false;
     const struct lb_recv *recv = fill_receive(receiver, payload, request.length);
-    if (recv == NULL)
+    if (__builtin_expect(recv == NULL, 0))
         return false;
     const bool immediate = has_immediate(request.what);
     wc->wr_id = recv->wr_id;
@@ -190,38 +191,81 @@ static inline bool is_idle(const struct lb_proxy *proxy)
         !atomic_load_explicit(&proxy->requests_in.broken, memory_order_relaxed);
 }
 
-static inline __attribute__((always_inline)) int take(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+/* The locks held, as in take_one. Returns the number of messages, at most `room`. */
+static inline __attribute__((always_inline)) int take_all(struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq,
+    int room, struct ibv_wc *wc)
 {
-    struct lb_qp *qp = &proxy->qp;
     int taken = 0;
 
-    const bool proxy_biased = lb_lock_take(&qp->sq_lock);
-    struct lb_qp *receiver = qp->peer;
-    if (receiver != NULL && is_idle(proxy)) {
-        const bool receiver_biased = lb_lock_take(&receiver->rq_lock);
-        if (!receiver->rq_error && lb_qp_responds_to(receiver, qp)) {
-            while (take_one(proxy, receiver, cq, &wc[taken]) && ++taken < room)
-                ;
-        }
-        lb_lock_return(&receiver->rq_lock, receiver_biased);
+    if (__builtin_expect(!receiver->rq_error && lb_qp_responds_to(receiver, &proxy->qp), 1)) {
+        while (take_one(proxy, receiver, cq, &wc[taken]) && ++taken < room)
+            ;
     }
-    /*
-     * Without a fence, which the next poll makes if it finds nothing: an end that falls asleep just now is woken then, or by the
-     * watch thread, which looks after an end that is awake.
-     */
-    if (taken > 0) {
-        atomic_store_explicit(&proxy->unannounced, true, memory_order_release);
-        wake(proxy, atomic_load_explicit(&proxy->unanswered, memory_order_relaxed));
-    }
-    lb_lock_return(&qp->sq_lock, proxy_biased);
-    if (taken > 0 && __builtin_expect(atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
-        lb_proxy_announce(proxy);
     return taken;
+}
+
+/*
+ * The proxy's sq_lock held, after messages were taken. Without a fence, which the next poll makes if it finds nothing: an end that
+ * falls asleep just now is woken then, or by the watch thread, which looks after an end that is awake.
+ */
+static inline void follow(struct lb_proxy *proxy)
+{
+    atomic_store_explicit(&proxy->unannounced, true, memory_order_release);
+    wake(proxy, atomic_load_explicit(&proxy->unanswered, memory_order_relaxed));
+}
+
+/* No lock held, after messages were taken. */
+static inline void follow_asleep(struct lb_proxy *proxy)
+{
+    if (__builtin_expect(atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
+        lb_proxy_announce(proxy);
 }
 
 int lb_proxy_take_short(struct lb_proxy *proxy, const struct lb_cq *cq, int room, struct ibv_wc *wc)
 {
-    return take(proxy, cq, room, wc);
+    struct lb_qp *qp = &proxy->qp;
+    int taken = 0;
+
+    lb_lock_acquire(&qp->sq_lock);
+    struct lb_qp *receiver = qp->peer;
+    if (receiver != NULL && is_idle(proxy)) {
+        lb_lock_acquire(&receiver->rq_lock);
+        taken = take_all(proxy, receiver, cq, room, wc);
+        lb_lock_release(&receiver->rq_lock);
+    }
+    if (taken > 0)
+        follow(proxy);
+    lb_lock_release(&qp->sq_lock);
+    if (taken > 0)
+        follow_asleep(proxy);
+    return taken;
+}
+
+/* The same with both locks biased to this thread, as they are for one that polls for long. */
+static inline __attribute__((always_inline)) int take_biased(struct lb_proxy *proxy, const struct lb_cq *cq, int room,
+    struct ibv_wc *wc)
+{
+    struct lb_qp *qp = &proxy->qp;
+
+    if (__builtin_expect(!lb_lock_enter(&qp->sq_lock), 0))
+        return lb_proxy_take_short(proxy, cq, room, wc);
+    struct lb_qp *receiver = qp->peer;
+    if (__builtin_expect(receiver == NULL || !is_idle(proxy), 0)) {
+        lb_lock_leave(&qp->sq_lock);
+        return 0;
+    }
+    if (__builtin_expect(!lb_lock_enter(&receiver->rq_lock), 0)) {
+        lb_lock_leave(&qp->sq_lock);
+        return lb_proxy_take_short(proxy, cq, room, wc);
+    }
+    const int taken = take_all(proxy, receiver, cq, room, wc);
+    lb_lock_leave(&receiver->rq_lock);
+    if (taken > 0)
+        follow(proxy);
+    lb_lock_leave(&qp->sq_lock);
+    if (taken > 0)
+        follow_asleep(proxy);
+    return taken;
 }
 
 /* Whether the watch thread knows that the end is polled, and the end is awake: see keep_awake in proxy.c. */
@@ -229,6 +273,18 @@ static inline bool is_kept_awake(const struct lb_proxy *proxy)
 {
     return atomic_load_explicit(&proxy->polled, memory_order_relaxed) &&
         atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+}
+
+/* proxies_lock held, and released. The usual proxy has a request. */
+static __attribute__((noinline)) int drive_requests(struct lb_cq *cq, int room, struct ibv_wc *wc, const struct lb_cq_proxy *usual,
+    bool biased)
+{
+    const int taken = usual->is_short && room > 0 ? take_biased(usual->proxy, cq, room, wc) : 0;
+
+    if (__builtin_expect(taken == 0, 0))
+        return cq->drive_list(cq, room, wc);
+    lb_lock_return(&cq->proxies_lock, biased);
+    return taken == room || lb_cq_shows_none(cq) ? taken : lb_cq_poll_ring(cq, taken, room, wc);
 }
 
 int lb_proxy_drive(struct lb_cq *cq, int room, struct ibv_wc *wc)
@@ -241,17 +297,12 @@ int lb_proxy_drive(struct lb_cq *cq, int room, struct ibv_wc *wc)
     if (usual == NULL || !is_kept_awake(usual->proxy) || atomic_load_explicit(&usual->proxy->stalled, memory_order_relaxed))
         return cq->drive_list(cq, room, wc);
     struct lb_proxy *proxy = usual->proxy;
-    int taken = 0;
-    if (lb_wire_pending(&proxy->requests_in)) {
-        if (usual->is_short && room > 0)
-            taken = take(proxy, cq, room, wc);
-        if (taken == 0)
-            return cq->drive_list(cq, room, wc);
-    } else if (lb_proxy_is_responded(proxy)) {
+    if (lb_wire_pending(&proxy->requests_in))
+        return drive_requests(cq, room, wc, usual, biased);
+    if (lb_proxy_is_responded(proxy))
         return cq->drive_list(cq, room, wc);
-    } else {
+    if (__builtin_expect(atomic_load_explicit(&proxy->unannounced, memory_order_relaxed), 0))
         lb_proxy_announce(proxy);
-    }
     lb_lock_return(&cq->proxies_lock, biased);
-    return taken == room || lb_cq_shows_none(cq) ? taken : lb_cq_poll_ring(cq, taken, room, wc);
+    return lb_cq_shows_none(cq) ? 0 : lb_cq_poll_ring(cq, 0, room, wc);
 }
