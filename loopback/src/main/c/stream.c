@@ -151,13 +151,13 @@ static uint32_t cost_of(const struct lb_stream *stream, enum lb_stream_way way)
     return its > ours ? its : ours;
 }
 
-/* Around the cache: clearly cheaper only, for the lines then leave all caches. */
+/* Around the cache: not for a difference that changes from one measurement to the next. */
 static bool is_cheaper_around(const struct lb_stream *stream)
 {
     const uint32_t cached = cost_of(stream, LB_STREAM_CACHED);
     const uint32_t around = cost_of(stream, LB_STREAM_AROUND);
 
-    return around != 0 && around < cached - cached / 8;
+    return around != 0 && around < cached - cached / 32;
 }
 
 enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)

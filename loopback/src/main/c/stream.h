@@ -91,19 +91,29 @@ static inline void lb_stream_line(char *to, const char *from)
     memcpy(to + 48, from + 48, 16);
 }
 
+static inline void lb_stream_word(char *to, const char *from)
+{
+    uint64_t word;
+
+    memcpy(&word, from, sizeof(word));
+    __asm__ volatile("" : "+r"(word)); /* not together with others */
+    memcpy(to, &word, sizeof(word));
+}
+
 /*
  * Copies a line that the program may just have written word by word: a wider load has to wait until these words have reached the
  * cache.
  */
 static inline void lb_stream_line_of_words(char *to, const char *from)
 {
-    for (size_t i = 0; i < LB_STREAM_LINE; i += sizeof(uint64_t)) {
-        uint64_t word;
-
-        memcpy(&word, from + i, sizeof(word));
-        __asm__ volatile("" : "+r"(word)); /* one by one */
-        memcpy(to + i, &word, sizeof(word));
-    }
+    lb_stream_word(to, from);
+    lb_stream_word(to + 8, from + 8);
+    lb_stream_word(to + 16, from + 16);
+    lb_stream_word(to + 24, from + 24);
+    lb_stream_word(to + 32, from + 32);
+    lb_stream_word(to + 40, from + 40);
+    lb_stream_word(to + 48, from + 48);
+    lb_stream_word(to + 56, from + 56);
 }
 
 #endif

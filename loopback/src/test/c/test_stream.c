@@ -35,7 +35,7 @@ static void should_go_the_cheaper_way(void)
 
     CHECK(copy(&stream, COPIES, FAST, SLOW) <= TRIALS);
     stream = (struct lb_stream){0};
-    CHECK(copy(&stream, COPIES, SLOW, SLOW * 9 / 10) <= TRIALS);
+    CHECK(copy(&stream, COPIES, SLOW, SLOW * 99 / 100) <= TRIALS);
     stream = (struct lb_stream){0};
     CHECK(copy(&stream, COPIES, SLOW, FAST) >= (can_go_around ? COPIES - TRIALS : 0));
 }
