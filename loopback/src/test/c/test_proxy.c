@@ -1257,6 +1257,46 @@ static void should_complete_long_reads_by_events(void)
     pair_close(&pair);
 }
 
+/* The second run of copies is a trial, where processors have such stores. */
+static void should_mark_bytes_that_have_gone_around_the_cache(void)
+{
+    enum { RUN = 64 };
+    struct other other;
+
+    open_other_with(&other, &(struct verbs_options){.cqe = 2 * RUN, .max_wr = 2 * RUN, .timeout = 14, .retry_cnt = 7});
+    for (uint64_t i = 0; i <= RUN; i++)
+        verbs_send(&other.pair, 0, i, IBV_WR_RDMA_WRITE, LB_STREAM_MIN, 0);
+    CHECK_EQ(request_at(&other, 0)->flags & LB_WIRE_AROUND, 0);
+#if defined(__x86_64__)
+    CHECK(request_at(&other, RUN * lb_wire_record_size(LB_STREAM_MIN))->flags & LB_WIRE_AROUND);
+#endif
+    close_other(&other);
+}
+
+static void should_show_what_bytes_cost_by_the_way_that_they_have_come(void)
+{
+    const struct lb_stream_costs *costs;
+    struct other other;
+
+    open_other(&other);
+    costs = &other.to_us->requests.costs;
+    put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
+        .size = lb_wire_record_size(LB_STREAM_MIN),
+        .kind = LB_WIRE_REQUEST,
+        .opcode = IBV_WR_RDMA_WRITE,
+        .flags = LB_WIRE_AROUND,
+        .length = LB_STREAM_MIN,
+        .remote_addr = (uintptr_t)other.pair.buffer[0],
+        .rkey = other.pair.mr[0]->rkey,
+    });
+    for (const double limit = seconds() + 10; atomic_load(&other.to_it->acknowledged) == 0 && seconds() < limit;)
+        check_none(&other);
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), 1);
+    CHECK_EQ(atomic_load(&costs->of[LB_STREAM_CACHED]), 0);
+    CHECK(atomic_load(&costs->of[LB_STREAM_AROUND]) > 0);
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
     {"messages of two ends that answer each other use the same lines",
         should_use_the_same_lines_for_messages_that_answer_each_other},
@@ -1318,6 +1358,9 @@ const struct test proxy_tests[] = {
     {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
     {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},
+    {"bytes that have gone around the cache are marked", should_mark_bytes_that_have_gone_around_the_cache},
+    {"a consumer shows what bytes cost by the way that they have come",
+        should_show_what_bytes_cost_by_the_way_that_they_have_come},
     {"the messages of an end that is polled are left to its polls",
         should_leave_the_messages_of_an_end_that_is_polled_to_its_polls},
     {"an end falls asleep after its last poll", should_fall_asleep_after_the_last_poll},
