@@ -13,8 +13,8 @@
 #define MEASURED 8u
 /* One copy of so many of a consumer goes the other way; among the first, each whose number is a power of two. */
 #define TRIAL 512u
-/* So many of a producer fill a ring twice; the second half of such a run is measured. One run of so many goes the other way. */
-#define RUN 128u
+/* So many of a producer fill a ring; the second half of such a run is measured. One run of so many goes the other way. */
+#define RUN 64u
 #define RUNS 32u
 
 bool lb_stream_has_avx;
@@ -74,35 +74,22 @@ static const bool can_go_around = true;
 /* Whole blocks of so many bytes. */
 #define BLOCK 128u
 
-/* Blocks that are fetched ahead, no further than to the end: the producer may be about to write behind it. */
-#define AHEAD 16u
-
-__attribute__((target("avx")))
-static inline void copy_block(char *to, const char *from)
-{
-    const __m256i *source = (const __m256i *)(const void *)from;
-    __m256i *target = (__m256i *)(void *)to;
-    const __m256i first = _mm256_loadu_si256(source);
-    const __m256i second = _mm256_loadu_si256(source + 1);
-    const __m256i third = _mm256_loadu_si256(source + 2);
-    const __m256i fourth = _mm256_loadu_si256(source + 3);
-
-    _mm256_storeu_si256(target, first);
-    _mm256_storeu_si256(target + 1, second);
-    _mm256_storeu_si256(target + 2, third);
-    _mm256_storeu_si256(target + 3, fourth);
-}
-
 __attribute__((target("avx")))
 static void copy_blocks(char *to, const char *from, size_t blocks)
 {
-    for (; blocks > AHEAD; blocks--, to += BLOCK, from += BLOCK) {
-        _mm_prefetch(from + AHEAD * BLOCK, _MM_HINT_T0);
-        _mm_prefetch(from + AHEAD * BLOCK + LINE, _MM_HINT_T0);
-        copy_block(to, from);
+    for (; blocks > 0; blocks--, to += BLOCK, from += BLOCK) {
+        const __m256i *source = (const __m256i *)(const void *)from;
+        __m256i *target = (__m256i *)(void *)to;
+        const __m256i first = _mm256_loadu_si256(source);
+        const __m256i second = _mm256_loadu_si256(source + 1);
+        const __m256i third = _mm256_loadu_si256(source + 2);
+        const __m256i fourth = _mm256_loadu_si256(source + 3);
+
+        _mm256_storeu_si256(target, first);
+        _mm256_storeu_si256(target + 1, second);
+        _mm256_storeu_si256(target + 2, third);
+        _mm256_storeu_si256(target + 3, fourth);
     }
-    for (; blocks > 0; blocks--, to += BLOCK, from += BLOCK)
-        copy_block(to, from);
 }
 
 /* Needs AVX. */
@@ -211,16 +198,16 @@ void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t 
     atomic_store_explicit(&stream->costs->of[stream->was_around], stream->come[stream->was_around], memory_order_relaxed);
 }
 
-/* Copies by one of these ways, as chosen, and measures it if that is due. */
+/* Copies by the way that is chosen, and measures it if that is due. */
 static inline void copy_by(struct lb_stream *stream, char *to, const char *from, size_t length,
-    void (*cached)(char *to, const char *from, size_t length), void (*other)(char *to, const char *from, size_t length))
+    void (*other)(char *to, const char *from, size_t length))
 {
     bool measured;
     const enum lb_stream_way way = lb_stream_choose(stream, &measured);
     const uint64_t begun_ns = measured ? lb_now_ns() : 0;
 
     if (way == LB_STREAM_CACHED)
-        cached(to, from, length);
+        memcpy(to, from, length);
     else
         other(to, from, length);
     if (!stream->reads)
@@ -229,17 +216,12 @@ static inline void copy_by(struct lb_stream *stream, char *to, const char *from,
         lb_stream_learn(stream, way, lb_now_ns() - begun_ns, length);
 }
 
-static void copy_as_the_library(char *to, const char *from, size_t length)
-{
-    memcpy(to, from, length);
-}
-
 void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length)
 {
-    copy_by(stream, to, from, length, lb_stream_has_avx ? copy_plain : copy_as_the_library, copy_around);
+    copy_by(stream, to, from, length, copy_around);
 }
 
 void lb_stream_fetch(struct lb_stream *stream, char *to, const char *from, size_t length)
 {
-    copy_by(stream, to, from, length, copy_as_the_library, copy_plain);
+    copy_by(stream, to, from, length, copy_plain);
 }

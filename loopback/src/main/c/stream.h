@@ -7,8 +7,8 @@
  * back when it is written again, which may take several times as long as a copy. Stores that go around the cache put the bytes
  * into memory, from which the other end reads them ahead. Which of the two is faster depends on the processors, and on where the
  * scheduler has put both ends. Both ends copy at the same time, so the slower one determines how fast bytes pass. So a producer
- * measures its copies, and the consumer those out of the ring, for each way of the producer's, and puts these costs beside the ring.
- * The producer takes the way whose higher cost is lower. Now and then it tries the other way, for two laps of the ring: what a
+ * measures its copies, and the consumer those out of the ring, for each way of the producer's; it puts these costs beside the ring.
+ * The producer takes the way whose higher cost is lower. Now and then it tries the other way, for a whole lap of the ring: what a
  * copy costs depends on how those before it have left the lines.
  *
  * A copy out of shared memory has two ways, too: that of the C library, and a plain loop of loads of 32 bytes. The instruction
@@ -29,7 +29,7 @@
 
 /* The ways of a copy. */
 enum lb_stream_way {
-    LB_STREAM_CACHED,                    /* into shared memory: by a plain loop, if there is AVX; out of it: by the C library */
+    LB_STREAM_CACHED,
     LB_STREAM_AROUND,                    /* into shared memory: around the cache */
     LB_STREAM_PLAIN = LB_STREAM_AROUND,  /* out of it: by a plain loop */
 };
