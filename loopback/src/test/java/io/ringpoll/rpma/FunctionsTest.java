@@ -75,7 +75,8 @@ class FunctionsTest {
     void shouldReachTheLibraryThroughEveryFunction(final long value) throws ReflectiveOperationException {
         Loading.require();
         for (final Field table : Librpma.class.getDeclaredFields()) {
-            if (!table.getType().isInterface()) {
+            // Series are functions of libringpoll.
+            if (!table.getType().isInterface() || table.getType() == SeriesFunctions.class) {
                 continue;
             }
             for (final Method method : table.getType().getDeclaredMethods()) {
