@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lock.c: the slow half of the data path's lock: spin briefly, then sleep in the kernel; begin and end of a bias. */
+#include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -51,7 +52,8 @@ void lb_lock_fence(void)
     if (!has_barrier || make_barrier() || (register_barrier() && make_barrier()))
         return;
     /* A filter of system calls refuses it since the start: no store waits that long in a processor that goes on. */
-    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL);
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL) == EINTR)
+        ;
 }
 
 /* The owner may have lost its processor. */

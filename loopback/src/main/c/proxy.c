@@ -602,6 +602,12 @@ static void forget(void)
         (void)close(proxy->socket);
         proxy->socket = -1;
         lb_wire_part(proxy->segment);
+        /* Their owners may be threads of the parent: the end of such a bias would wait for them. */
+        lb_lock_forget(&proxy->members_lock);
+        if (atomic_load_explicit(&proxy->attached, memory_order_relaxed)) {
+            lb_lock_forget(&proxy->joined->send_cq->proxies_lock);
+            lb_lock_forget(&proxy->joined->recv_cq->proxies_lock);
+        }
     }
     proxies = NULL;
     release();

@@ -125,7 +125,8 @@ static inline __attribute__((always_inline)) const struct lb_recv *fill_receive(
  * The proxy's sq_lock and the receiver's rq_lock held. Executes one message and completes it past the completion queue; false: not
  * this way.
  */
-static inline __attribute__((always_inline)) bool take_one(struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq, struct ibv_wc *wc)
+static inline __attribute__((always_inline)) bool take_one(
+    struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq, struct ibv_wc *wc)
 {
     struct lb_wire_short request;
     const char *payload = lb_wire_peek_short(&proxy->requests_in, &request, LB_PROXY_SHORT);

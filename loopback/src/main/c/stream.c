@@ -186,7 +186,7 @@ static void learn(uint32_t *cost, uint64_t ns, size_t length)
     if (*cost == 0 || sample < *cost)
         *cost = sample;
     else
-        *cost += (sample - *cost < *cost ? sample - *cost : *cost) / 4;
+        *cost += ((sample - *cost < *cost ? sample - *cost : *cost) + 3) / 4;
 }
 
 void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length)

@@ -173,6 +173,7 @@ char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
             return NULL;
         }
     }
+    producer->stream.was_around = false;
     if (padding > 0)
         publish(producer, (struct lb_wire_record){.kind = LB_WIRE_PADDING}, padding);
     return (char *)(lb_wire_at(producer->ring, producer->produced) + 1);

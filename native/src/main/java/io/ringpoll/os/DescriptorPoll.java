@@ -32,6 +32,8 @@ public final class DescriptorPoll implements AutoCloseable {
     private final List<Runnable> actions = new ArrayList<>();
     private UnsafeBuffer pollFds = memory(INITIAL_CAPACITY);
     private int count;
+    /** Index of the action that ended the last round, behind which the next one begins; 0 if none did. */
+    private int next;
     private boolean changed;
     private boolean wokenUp;
     private volatile boolean closed;
@@ -143,17 +145,32 @@ public final class DescriptorPoll implements AutoCloseable {
         }
     }
 
+    /**
+     * An action that changes the list ends the round: descriptors that are still ready are returned by the next wait. The next
+     * round begins behind that action, so that a descriptor whose action changes the list each time keeps no others out.
+     */
     private int runReady() {
         int ran = 0;
         changed = false;
-        // An action that changes the list ends the round: descriptors that are still ready are returned by the next wait.
-        for (int i = 0; i < count && !changed; i++) {
-            if (pollFds.getShort(i * POLLFD_BYTES + REVENTS_OFFSET) != 0) {
-                actions.get(i).run();
-                ran += i == 0 ? 0 : 1;
+        if (isReady(0)) {
+            actions.getFirst().run();
+        }
+        final int others = count - 1;
+        final int begin = next;
+        for (int i = 0; i < others && !changed; i++) {
+            final int index = 1 + (begin + i) % others;
+            if (isReady(index)) {
+                next = index;
+                actions.get(index).run();
+                ran++;
             }
         }
+        next = changed ? next : 0;
         return ran;
+    }
+
+    private boolean isReady(final int index) {
+        return pollFds.getShort(index * POLLFD_BYTES + REVENTS_OFFSET) != 0;
     }
 
     private void put(final int fd, final Runnable action) {

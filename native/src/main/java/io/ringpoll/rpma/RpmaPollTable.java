@@ -102,6 +102,9 @@ final class RpmaPollTable extends LeaseTable implements PollTable {
 
     private long leaveAfterFailure(final int emptyPolls, final int last) {
         if (last == NOT_LEASED) {
+            if (emptyPolls == 0) {
+                leaveUnpolled();
+            }
             return leaveBefore(emptyPolls);
         }
         leave(emptyPolls + 1);

@@ -68,6 +68,27 @@ class DescriptorPollTest {
     }
 
     @Test
+    void shouldRunTheActionsOfAllDescriptorsAlthoughOneChangesTheListEachTime() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            final int first = readable();
+            final int changing = readable();
+            poll.add(first, () -> {
+                ran.add(first);
+                poll.remove(changing);
+                poll.add(changing, () -> { });
+            });
+            for (int i = 0; i < 3; i++) {
+                final int fd = readable();
+                poll.add(fd, () -> ran.add(fd));
+            }
+            for (int i = 0; i < 5; i++) {
+                poll.await(0);
+            }
+            assertTrue(ran.containsAll(fds.subList(2, fds.size())), ran::toString);
+        }
+    }
+
+    @Test
     void shouldDistinguishAWakeUpFromADescriptorAndFromATimeOut() {
         try (DescriptorPoll poll = new DescriptorPoll()) {
             assertFalse(poll.wasWokenUp());

@@ -59,11 +59,13 @@ public final class BareCalls {
      */
     public long run(final int count) {
         final long startNs = System.nanoTime();
+        // Each call has a turn of its own, so that some are plain calls, which poll for safepoints.
+        int turn = 0;
         for (int i = 0; i < count; i++) {
             workRequestId.set(JAVA_LONG, 0, i);
-            int polled = post(i) == 0 ? 0 : -1;
+            int polled = post(turn++) == 0 ? 0 : -1;
             while (polled == 0) {
-                polled = poll(i);
+                polled = poll(turn++);
             }
             if (polled < 0 || status.get(JAVA_INT, 0) != 0) {
                 throw new IllegalStateException("a bare operation failed");

@@ -29,6 +29,8 @@ public abstract class LeaseTable {
     private MemorySegment addresses = MemorySegment.NULL;
     /** The mark of the owner, who has been granted all addresses. */
     private HotMark mark = HotMark.NOBODY;
+    /** Calls into C that the mark does not count. */
+    private int unpolled;
 
     /**
      * Creates one without places.
@@ -80,7 +82,12 @@ public abstract class LeaseTable {
     protected final int enterLeasedSeries(final int calls) {
         // As above; C reads the addresses after this.
         VarHandle.loadLoadFence();
-        return CallTurn.ofSeries(mark.turn(), calls);
+        return CallTurn.ofSeries(mark.turn() + unpolled, calls);
+    }
+
+    /** Ends a series that has made no call: it was a call into C nevertheless, of which some must be plain. */
+    protected final void leaveUnpolled() {
+        unpolled++;
     }
 
     /**

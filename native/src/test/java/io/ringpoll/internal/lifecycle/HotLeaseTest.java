@@ -50,6 +50,16 @@ class HotLeaseTest {
     }
 
     @Test
+    void shouldMakePlainCallsAlsoIfNoCallOfASeriesIsMade() {
+        final Table table = new Table(1);
+        int plain = 0;
+        for (int i = 0; i < 10 * CallTurn.PERIOD; i++) {
+            plain += CallTurn.isPlain(table.seriesWithoutCalls()) ? 1 : 0;
+        }
+        assertEquals(10, plain);
+    }
+
+    @Test
     void shouldEndWhenAnotherThreadCalls() throws InterruptedException {
         final Leased leased = new Leased(() -> ADDRESS);
         grant(leased);
@@ -357,6 +367,14 @@ class HotLeaseTest {
                 leave(1);
             }
             return leased;
+        }
+
+        /** Returns the turn of a series that finds no address. */
+        @HotCall
+        int seriesWithoutCalls() {
+            final int turn = enterLeasedSeries(1);
+            leaveUnpolled();
+            return turn;
         }
 
         /** Makes a call for each of some places with an address, and ends them all at once. */

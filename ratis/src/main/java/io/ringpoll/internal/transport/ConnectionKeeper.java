@@ -176,26 +176,50 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
         begin(node.attach(hello.description() + " at " + address, request, handshake, hello));
     }
 
-    /** Ends the oldest connection without a proof if there are too many of them, so that silent peers keep no others out. */
+    /**
+     * Ends the oldest connection without a proof if there are too many of them, so that silent peers keep no others out. A
+     * connection whose queue is not removed from the poller's round at once stays a while, in a number that is bounded, too.
+     */
     private void endOldestUnproven() {
-        int unproven = 0;
+        int open = 0;
+        int unreleased = 0;
         KeptConnection<Link> oldest = null;
+        KeptConnection<Link> oldestEnded = null;
         for (final KeptConnection<Link> kept : all()) {
-            if (!kept.owner().hasSlot()) {
-                unproven++;
-                oldest = oldest == null || kept.owner().number() < oldest.owner().number() ? kept : oldest;
+            final Link link = kept.owner();
+            if (!link.hasSlot()) {
+                unreleased++;
+                if (link.isOpen()) {
+                    open++;
+                    oldest = older(oldest, kept);
+                } else {
+                    oldestEnded = older(oldestEnded, kept);
+                }
             }
         }
-        if (unproven < NodeConfig.UNPROVEN_CONNECTIONS) {
+        if (unreleased < NodeConfig.UNPROVEN_CONNECTIONS) {
             return;
         }
-        oldest.owner().checkProof();
-        // It may be one that waits for the peer's disconnect already.
-        leave(oldest);
-        finish(oldest);
-        if (oldest.phase() != Phase.RELEASED) {
-            throw new IllegalStateException("there are " + unproven + " connections without a proof of the secret");
+        if (oldestEnded != null && isReleasedAtOnce(oldestEnded)) {
+            unreleased--;
         }
+        if (open >= NodeConfig.UNPROVEN_CONNECTIONS && oldest.owner().endUnproven() && isReleasedAtOnce(oldest)) {
+            unreleased--;
+        }
+        if (unreleased >= 2 * NodeConfig.UNPROVEN_CONNECTIONS) {
+            throw new IllegalStateException("there are " + unreleased + " connections without a proof of the secret");
+        }
+    }
+
+    private static KeptConnection<Link> older(final KeptConnection<Link> one, final KeptConnection<Link> other) {
+        return one == null || other.owner().number() < one.owner().number() ? other : one;
+    }
+
+    private boolean isReleasedAtOnce(final KeptConnection<Link> kept) {
+        // It may be one that waits for the peer's disconnect already.
+        leave(kept);
+        finish(kept);
+        return kept.phase() == Phase.RELEASED;
     }
 
     @Override

@@ -193,6 +193,18 @@ public final class Link {
         fail(new ProtocolException("no proof of the secret (raft.rdma.secret.file)"));
     }
 
+    /**
+     * Ends the connection of a peer that has not proven the secret yet; called by the keeper. Returns false if it has a slot by
+     * now: then it goes on, or a {@link ConnectionKeeper#drop} has been submitted.
+     */
+    boolean endUnproven() {
+        if (hasSlot()) {
+            return false;
+        }
+        fail(new ProtocolException("no proof of the secret (raft.rdma.secret.file)"));
+        return !hasSlot();
+    }
+
     /** Takes a slot for a peer that has proven the secret; called with the lock held. */
     private void takeSlot() throws NoSlotException {
         hasSlot = node.slots().take(lifecycle.peerRole());
