@@ -3,15 +3,15 @@
  * message_list.c: a run of short messages in a list. The peer's receive queue is locked once for all of them, and the completions
  * of each side become visible together, the sender's first.
  *
- * Only messages that succeed are delivered here. The first one that does not ends the run with nothing done for it: it is executed
- * as one of its own (message.c), where it waits, fails or is refused.
+ * Only messages that succeed are delivered here. The first one that does not ends the run with nothing done for it: it is
+ * executed as one of its own (message.c), where it waits, fails or is refused.
  */
 #include "cq_ring.h"
 #include "segments.h"
 
 /*
- * What the completion of a receive needs. The receive may be overwritten by the next one, and the request by its owner: as soon as
- * the sender's completion is visible.
+ * What the completion of a receive needs. The receive may be overwritten by the next one, and the request by its owner: as soon
+ * as the sender's completion is visible.
  */
 struct delivered {
     uint64_t recv_wr_id;
@@ -26,7 +26,11 @@ static bool is_signaled(const struct lb_qp *qp, const struct ibv_send_wr *wr)
     return wr->send_flags & IBV_SEND_SIGNALED || qp->signal_all;
 }
 
-/* Peer's rq_lock held. The oldest receive, or NULL: there is none, and we do not wait. */
+/*
+ * Peer's rq_lock held. The oldest receive, or NULL: there is none, and we do not wait. One of a shared queue is the queue pair's
+ * from here on: if this message does not fill it, the same message takes it in message.c. If that fails before it does, as the
+ * sender's memory is returned just then, the receive is flushed with the queue pair, as that of a message which ends half-way.
+ */
 static inline const struct lb_recv *look_for_receive(struct lb_qp *peer)
 {
     if (__builtin_expect(peer->srq == NULL, 1))
@@ -56,7 +60,10 @@ static char *keep_target(struct lb_qp *qp, const struct ibv_send_wr *wr, uint64_
     return host;
 }
 
-/* Peer's rq_lock held. Fills any receive. Returns false with nothing done if the message does not fit, or its memory is not usable. */
+/*
+ * Peer's rq_lock held. Fills any receive. Returns false with nothing done if the message does not fit, or its memory is not
+ * usable.
+ */
 static __attribute__((noinline)) bool fill(struct lb_qp *qp, const struct lb_segments *from, const struct lb_recv *recv,
     const struct ibv_pd *pd)
 {
@@ -73,8 +80,8 @@ static __attribute__((noinline)) bool fill(struct lb_qp *qp, const struct lb_seg
 }
 
 /*
- * Peer's rq_lock held. Copies any message. Returns its receive, or NULL with nothing done if it cannot. As message.c does, it takes
- * a receive only for a message that the sender's own checks and those of the target permit.
+ * Peer's rq_lock held. Copies any message. Returns its receive, or NULL with nothing done if it cannot. As message.c does, it
+ * takes a receive only for a message that the sender's own checks and those of the target permit.
  */
 static __attribute__((noinline)) const struct lb_recv *copy_any(struct lb_qp *qp, const struct ibv_send_wr *wr,
     const struct ibv_pd *pd, uint32_t *length)
@@ -106,7 +113,8 @@ static __attribute__((noinline)) const struct lb_recv *copy_any(struct lb_qp *qp
 }
 
 /* The same; the usual message is one element of a kept region, or inline, and goes to the first element of its receive. */
-static inline const struct lb_recv *copy(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct ibv_pd *pd, uint32_t *length)
+static inline const struct lb_recv *copy(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct ibv_pd *pd,
+    uint32_t *length)
 {
     const struct ibv_sge *sge = &wr->sg_list[0];
     char *from = NULL;

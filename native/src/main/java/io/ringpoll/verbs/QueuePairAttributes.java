@@ -210,7 +210,9 @@ public final class QueuePairAttributes {
     /**
      * Sets whether the completion queues get a budget, so that posts are refused before a queue can overrun. A budget is for the
      * completion queues of one queue pair; queue pairs that share a completion queue all switch it off, and their user keeps its
-     * depth in mind. A queue pair with a budget shares its queue with no other: the second one is refused.
+     * depth in mind. A queue pair with a budget shares its queue with no other: the second one is refused. After the close of a
+     * queue pair with a budget, poll its queue until it is empty before another one with a budget uses it, whose budget does not
+     * count the completions that are left.
      *
      * @param counted true by default
      * @return this
