@@ -145,6 +145,15 @@ public final class LatencyMeasurement {
     }
 
     /**
+     * The runs of which no latency was recorded.
+     *
+     * @return names of contestant and measurement, with the first fault; empty if each has recorded some
+     */
+    public List<String> unrecorded() {
+        return reports.stream().flatMap(LatencyReport::unrecorded).toList();
+    }
+
+    /**
      * Prints the tables.
      *
      * @param out text output

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -80,6 +81,13 @@ record LatencyReport(String name, List<LatencyRun> runs) {
     /** Whether no run is marked. */
     boolean isClean() {
         return runs.stream().allMatch(run -> run.marks().isEmpty());
+    }
+
+    /** The runs without a recorded latency, for a message. */
+    Stream<String> unrecorded() {
+        return runs.stream().filter(run -> run.total().getTotalCount() == 0).map(run -> run.label() + " in " + name +
+            run.windows().stream().map(LatencyWindow::fault).filter(fault -> !fault.isEmpty()).findFirst()
+                .map(fault -> " (" + fault + ")").orElse(""));
     }
 
     void printTable(final PrintWriter out) {

@@ -124,6 +124,10 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             measurement.print(out);
         }
         out.flush();
+        if (!measurement.unrecorded().isEmpty()) {
+            throw new IllegalStateException("nothing was recorded of " + String.join(", ", measurement.unrecorded()) +
+                ": a longer --duration or a higher --rate is needed");
+        }
         return strict && !measurement.isClean() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 

@@ -66,6 +66,13 @@ class LatencyCommandTest {
     }
 
     @Test
+    void shouldFailIfNothingWasRecorded() {
+        assertEquals(1, run("--rate 1 --duration 0.01 --warm-up 0 --lead-in 0 --against none"));
+        assertTrue(calls.err().contains("ringpoll latency: nothing was recorded of ringpoll in "), calls::toString);
+        assertTrue(calls.out().contains("nothing was recorded in 1 of 1 turns"), calls::toString);
+    }
+
+    @Test
     void shouldMarkARateThatCannotBeKept() {
         assertEquals(1, run("--rate 1000000000 --duration 0.05 --warm-up 0 --lead-in 0 --against none --strict"));
         assertTrue(calls.out().contains("missed its rate"), calls.out());
