@@ -2,6 +2,7 @@ package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,14 +19,22 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Messages of 64 MB and short ones on the same node; no thread of the handlers allocates or parses one. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class LongestMessagesTest {
     private static final int LONGEST_BYTES = 64 << 20;
     private static final int MESSAGES = 3;
 
-    private final Nodes nodes = new Nodes();
+    private final Nodes nodes;
+
+    LongestMessagesTest(final RdmaApi api) {
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {

@@ -18,15 +18,25 @@ import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterrupt
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class NodePollerTest {
     private static final int SHORT_MS = 100;
     private static final long LONG_NS = TimeUnit.SECONDS.toNanos(30);
 
-    private final Nodes nodes = new Nodes();
+    private final RdmaApi api;
+    private final Nodes nodes;
+
+    NodePollerTest(final RdmaApi api) {
+        this.api = api;
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {
@@ -42,7 +52,7 @@ class NodePollerTest {
     void shouldAwaitTheEndOfAHandlerThatAnEarlierCallDidNotAwait() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
-        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final Node server = new Node(config("left-twice", HandlerThreads.ONE, false), device, (type, request) -> {
             entered.countDown();
             Uninterruptibles.awaitUninterruptibly(ends);

@@ -35,13 +35,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class NodeTest {
-    private final Nodes nodes = new Nodes();
+    private final RdmaApi api;
+    private final Nodes nodes;
+
+    NodeTest(final RdmaApi api) {
+        this.api = api;
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() {
@@ -236,7 +245,7 @@ class NodeTest {
     void shouldWorkWithAllHandlerThreads(final HandlerThreads handlers) throws Exception {
         final TransportCounters counters = new TransportCounters();
         try (Node server =
-            new Node(Nodes.config("placed", handlers), RdmaApi.RPMA.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
+            new Node(Nodes.config("placed", handlers), api.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
             final int port = Integer.parseInt(ConnectedPair.anyPort());
             server.listen(TestDevice.address(), port);
             final Link link = Nodes.connect(nodes.client(), port);
@@ -307,7 +316,7 @@ class NodeTest {
         // The first attempt may load classes from files that remain open.
         int files = Integer.MAX_VALUE;
         for (int attempt = 0; attempt < 3; attempt++) {
-            final RcPeer peer = RdmaApi.RPMA.ofLocal(TestDevice.address());
+            final RcPeer peer = api.ofLocal(TestDevice.address());
             assertThrows(RuntimeException.class,
                 () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));
             assertTrue(peer.isClosed());
@@ -400,7 +409,7 @@ class NodeTest {
     void shouldNotReleaseItsMemoryWhileAHandlerUsesIt() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
-        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final Node server = new Node(impatient("stuck-handler", HandlerThreads.ONE), device, (type, request) -> {
             entered.countDown();
             Uninterruptibles.awaitUninterruptibly(ends);
@@ -421,7 +430,7 @@ class NodeTest {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
         final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
-        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final Node client =
             new Node(impatient("stuck-keeper", HandlerThreads.POLLER), device, Nodes::echo, new TransportCounters());
         // Runs on the thread that ends the connections.
@@ -444,7 +453,7 @@ class NodeTest {
 
     @Test
     void shouldLeakNoThread() throws Exception {
-        try (Nodes own = new Nodes()) {
+        try (Nodes own = new Nodes(api)) {
             final Link link = Nodes.connect(own.client(), own.server(Nodes::echo).port());
             Nodes.assertEchoed(link, Nodes.random(10));
             assertTrue(threads("client", "server") >= 4);

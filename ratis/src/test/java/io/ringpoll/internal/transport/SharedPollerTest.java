@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.ConnectedPair;
@@ -21,17 +22,26 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class SharedPollerTest {
     private static final String POLLERS = "shared-rdma-";
     private static final int ROUNDS = 5;
     private static final int LEAVING = 6;
 
-    private final Nodes nodes = new Nodes();
+    private final RdmaApi api;
+    private final Nodes nodes;
+
+    SharedPollerTest(final RdmaApi api) {
+        this.api = api;
+        nodes = new Nodes(api);
+    }
 
     @AfterEach
     void close() throws InterruptedException {
@@ -138,7 +148,7 @@ class SharedPollerTest {
     @Test
     void shouldStartANewPollerAfterAllNodesHaveLeft() throws Exception {
         for (int i = 0; i < 3; i++) {
-            try (Nodes own = new Nodes()) {
+            try (Nodes own = new Nodes(api)) {
                 final PollerConfig poller = shared(WaitMode.BLOCK);
                 final Node server = own.node(Nodes.config("server", poller), Nodes::echo, new TransportCounters());
                 final int port = Integer.parseInt(ConnectedPair.anyPort());

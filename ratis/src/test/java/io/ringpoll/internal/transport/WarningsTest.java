@@ -20,14 +20,24 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The warnings by which an operator finds out about a peer that is refused, and about resources that are not released. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class WarningsTest {
     private static final int SHORT_MS = 200;
 
-    private final Nodes nodes = new Nodes();
+    private final RdmaApi api;
+    private final Nodes nodes;
     private Warnings warnings;
+
+    WarningsTest(final RdmaApi api) {
+        this.api = api;
+        nodes = new Nodes(api);
+    }
 
     @BeforeEach
     void collect() throws ReflectiveOperationException {
@@ -105,7 +115,7 @@ class WarningsTest {
 
     @Test
     void shouldReportResourcesThatAreInUseAtItsClose() throws Exception {
-        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final RcMemory region = device.allocate(1, RcUsage.SEND);
         node("in-use", HandlerThreads.POLLER, Nodes.CLOSE_MS, device, Nodes::echo).close();
         warnings.await("in-use: a resource could not be released: ");
@@ -117,7 +127,7 @@ class WarningsTest {
     void shouldReportAHandlerThatDoesNotReturn() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch ends = new CountDownLatch(1);
-        final RcPeer device = RdmaApi.RPMA.ofLocal(TestDevice.address());
+        final RcPeer device = api.ofLocal(TestDevice.address());
         final Node server = node("stuck", HandlerThreads.ONE, SHORT_MS, device, (type, request) -> {
             entered.countDown();
             Uninterruptibles.awaitUninterruptibly(ends);
@@ -137,7 +147,7 @@ class WarningsTest {
         final CountDownLatch ends = new CountDownLatch(1);
         final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
         final Node client = node("stays", HandlerThreads.POLLER, SHORT_MS,
-            RdmaApi.RPMA.ofLocal(TestDevice.address()), Nodes::echo);
+            api.ofLocal(TestDevice.address()), Nodes::echo);
         // Runs on the thread that ends the connections.
         Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10))
             .whenComplete((reply, failure) -> Uninterruptibles.awaitUninterruptibly(ends));
