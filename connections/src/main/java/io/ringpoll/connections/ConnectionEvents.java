@@ -5,10 +5,12 @@ import io.ringpoll.internal.connections.ConnectionEventLoop;
 import io.ringpoll.internal.connections.KeptConnection;
 import io.ringpoll.internal.connections.KeptConnection.Phase;
 import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcEvent;
 import io.ringpoll.internal.rc.RcRequest;
-import io.ringpoll.internal.rc.RpmaObjects;
 import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -36,12 +38,43 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
+    /** Queue pairs whose close was refused, of the thread of events. */
+    private final List<Discarded> discarded = new ArrayList<>();
     /** Whether a connection that waits for the start of an agent has been logged. */
     private boolean warned;
 
     ConnectionEvents(final ConnectionSet set, final String name) {
         super(name);
         this.set = set;
+    }
+
+    /** A queue pair without a connection, and what is to be done when it is closed. */
+    private record Discarded(RcConnection connection, Runnable onClosed) {
+    }
+
+    /**
+     * Closes a queue pair for which no connection was made; again and again as long as it is in use. Any thread.
+     *
+     * @param onClosed called once, by this thread or that of events
+     */
+    void discard(final RcConnection connection, final Runnable onClosed) {
+        final Discarded unused = new Discarded(connection, onClosed);
+        if (!isEnded(unused)) {
+            execute(() -> discarded.add(unused));
+        }
+    }
+
+    private boolean isEnded(final Discarded unused) {
+        try {
+            unused.connection().close();
+        } catch (final IllegalStateException used) {
+            return false;
+        } catch (final RdmaException lost) {
+            // The queue pair is released nevertheless.
+            onDefect(lost);
+        }
+        unused.onClosed().run();
+        return true;
     }
 
     /** Takes a connection that is being established. */
@@ -124,7 +157,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     }
 
     private void begin(final MessageConnection connection, final long timeoutNs) {
-        final KeptConnection<MessageConnection> kept = keep(connection, RpmaObjects.of(connection.connection()), timeoutNs);
+        final KeptConnection<MessageConnection> kept = keep(connection, connection.connection(), timeoutNs);
         if (connection.endReason() != null) {
             end(kept);
         } else if (set.isClosed()) {
@@ -177,6 +210,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     protected void onRound() {
         set.pollers().schedule();
         set.closeIfUnpolled();
+        discarded.removeIf(this::isEnded);
     }
 
     @Override

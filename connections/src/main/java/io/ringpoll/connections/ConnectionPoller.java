@@ -193,12 +193,12 @@ final class ConnectionPoller implements CompletionHandler {
 
     /** Begins to poll a connection; polling thread. */
     void add(final MessageConnection connection) {
-        pipeline.addQueue(connection.connection().completionQueue(), connection);
+        pipeline.addQueue(connection.queue(), connection);
     }
 
     /** Polls the queue of an ending connection, which posts nothing more, until it is empty; polling thread. */
     void pollLast(final MessageConnection connection) {
-        final CompletionQueue queue = connection.connection().completionQueue();
+        final CompletionQueue queue = connection.queue();
         final WorkCompletions polled = WorkCompletions.allocate(1);
         final WorkCompletion completion = new WorkCompletion();
         while (queue.poll(polled, 0, 1) > 0) {
@@ -209,7 +209,7 @@ final class ConnectionPoller implements CompletionHandler {
     /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
     void remove(final MessageConnection connection) {
         try {
-            pipeline.removeQueue(connection.connection().completionQueue());
+            pipeline.removeQueue(connection.queue());
         } catch (final TimeoutException impossible) {
             throw new IllegalStateException("the polling thread has waited for itself", impossible);
         }

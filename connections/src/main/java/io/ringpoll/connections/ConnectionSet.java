@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceKind;
@@ -8,17 +9,14 @@ import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.JvmShutdown;
 import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RcRequest;
-import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import java.net.ConnectException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -107,14 +105,14 @@ public final class ConnectionSet implements AutoCloseable {
         RcPeer device = null;
         boolean opened = false;
         try {
-            device = RpmaObjects.of(config.peer != null ? config.peer : Peer.ofLocal(localAddress(config)));
+            device = config.openDevice(localAddress(config));
             sizes.requireWithin(device);
             opened = true;
             return device;
         } finally {
             if (!opened) {
                 events.stop(ADOPTION_NS);
-                if (device != null && config.peer == null) {
+                if (device != null) {
                     device.close();
                 }
             }
@@ -175,7 +173,7 @@ public final class ConnectionSet implements AutoCloseable {
      *
      * @param port 1 to 65535, or 0 for any free port
      * @return the port
-     * @throws RpmaException         as {@link Peer#listen}
+     * @throws RdmaException         if the address or port cannot be used, for instance EADDRINUSE
      * @throws IllegalStateException if the set is closed
      */
     public int listen(final int port) {
@@ -188,7 +186,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @param host address of this machine, on the device of the set
      * @param port 1 to 65535, or 0 for any free port
      * @return the port
-     * @throws RpmaException         as {@link Peer#listen}
+     * @throws RdmaException         if the address or port cannot be used, for instance EADDRINUSE
      * @throws IllegalStateException if the set is closed
      */
     public int listen(final String host, final int port) {
@@ -233,9 +231,9 @@ public final class ConnectionSet implements AutoCloseable {
         if (pollers.areInCallback()) {
             throw new IllegalStateException("a polling thread cannot wait for a connection: connect on another thread");
         }
-        final MessageBuffers buffers = takePlace(host, port);
+        final Place place = takePlace(host, port);
         final Deadline deadline = Deadline.after(timeoutNs);
-        final MessageConnection connection = request(host, port, buffers, deadline);
+        final MessageConnection connection = request(host, port, place, deadline);
         events.watch(connection, deadline.leftNs());
         if (pollers.areInvoked()) {
             pollers.makeOwnWorkUntil(connection.established()::isDone, deadline);
@@ -255,27 +253,21 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    private MessageBuffers takePlace(final String host, final int port) throws ConnectException {
+    private Place takePlace(final String host, final int port) throws ConnectException {
         try {
             return takePlace();
-        } catch (final RpmaException failed) {
+        } catch (final RdmaException failed) {
             throw failed(host, port, failed);
         }
     }
 
     private MessageConnection request(
-        final String host, final int port, final MessageBuffers buffers, final Deadline deadline) throws ConnectException {
-        boolean made = false;
-        try (RcRequest request = peer.request(host, port, sizes.config(resolutionMs(deadline.leftNs())))) {
-            final MessageConnection connection = connect(request, buffers);
-            made = true;
-            return connection;
-        } catch (final RpmaException failed) {
+        final String host, final int port, final Place place, final Deadline deadline) throws ConnectException {
+        // In this order: the request is closed before its memory is given back.
+        try (place; RcRequest request = peer.request(host, port, sizes.config(resolutionMs(deadline.leftNs())))) {
+            return connect(request, place, null);
+        } catch (final RdmaException failed) {
             throw failed(host, port, failed);
-        } finally {
-            if (!made) {
-                leavePlace(buffers);
-            }
         }
     }
 
@@ -487,39 +479,63 @@ public final class ConnectionSet implements AutoCloseable {
 
     /** Makes a connection from a request, if there is a place for it; the peer's hello is null if this side has requested it. */
     MessageConnection make(final RcRequest request, final Hello peers) {
-        final MessageBuffers buffers = takePlace();
+        try (Place place = takePlace()) {
+            return connect(request, place, peers);
+        }
+    }
+
+    private MessageConnection connect(final RcRequest request, final Place place, final Hello peers) {
+        place.buffers().postReceives(request);
+        final RcConnection connection = request.connect(hello.encode());
         boolean made = false;
         try {
-            final MessageConnection connection = connect(request, buffers);
+            final ConnectionPoller poller = pollers.leastLoaded();
+            final MessageConnection result = new MessageConnection(
+                poller, connection, place.buffers(), layout, sizes.operations(), config.listener);
             if (peers != null) {
-                connection.greet(hello, peers);
+                result.greet(hello, peers);
             }
+            poller.connections().incrementAndGet();
             made = true;
-            return connection;
+            return result;
         } finally {
+            final MessageBuffers taken = place.pass();
             if (!made) {
-                leavePlace(buffers);
+                // The device may use the memory until the queue pair is closed.
+                events.discard(connection, () -> leavePlace(taken));
             }
         }
     }
 
-    private MessageConnection connect(final RcRequest request, final MessageBuffers buffers) {
-        buffers.postReceives(request);
-        final Connection connection = RpmaObjects.of(request.connect(hello.encode()));
-        try {
-            final ConnectionPoller poller = pollers.leastLoaded();
-            final MessageConnection made = new MessageConnection(
-                poller, connection, buffers, layout, sizes.operations(), config.listener);
-            poller.connections().incrementAndGet();
-            return made;
-        } catch (final RuntimeException | Error failure) {
-            connection.close();
-            throw failure;
+    /** A place for a connection with its memory, which is given up unless a queue pair got it; used by one thread. */
+    private final class Place implements AutoCloseable {
+        private MessageBuffers buffers;
+
+        Place(final MessageBuffers buffers) {
+            this.buffers = buffers;
+        }
+
+        MessageBuffers buffers() {
+            return buffers;
+        }
+
+        /** Passes the memory on. */
+        MessageBuffers pass() {
+            final MessageBuffers passed = buffers;
+            buffers = null;
+            return passed;
+        }
+
+        @Override
+        public void close() {
+            if (buffers != null) {
+                leavePlace(pass());
+            }
         }
     }
 
     /** Takes a place for a connection, and its memory. */
-    private MessageBuffers takePlace() {
+    private Place takePlace() {
         synchronized (counting) {
             if (isClosed() || connections == config.maxConnections) {
                 throw new IllegalStateException(isClosed() ? closeDescription() :
@@ -530,9 +546,9 @@ public final class ConnectionSet implements AutoCloseable {
         }
         boolean taken = false;
         try {
-            final MessageBuffers buffers = memory.take();
+            final Place place = new Place(memory.take());
             taken = true;
-            return buffers;
+            return place;
         } finally {
             if (!taken) {
                 leave();
@@ -550,19 +566,13 @@ public final class ConnectionSet implements AutoCloseable {
 
     void giveMemoryBack(final MessageBuffers buffers) {
         if (memory.giveBack(buffers)) {
-            closePeer();
+            peer.close();
         }
     }
 
     /** Releases all memory that is not in use, and the device with the last. */
     private void releaseMemory() {
         if (memory.release()) {
-            closePeer();
-        }
-    }
-
-    private void closePeer() {
-        if (config.peer == null) {
             peer.close();
         }
     }

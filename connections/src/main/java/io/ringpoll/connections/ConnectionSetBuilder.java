@@ -1,9 +1,14 @@
 package io.ringpoll.connections;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.internal.rc.RpmaObjects;
+import io.ringpoll.internal.rc.VerbsObjects;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.verbs.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -24,6 +29,8 @@ public final class ConnectionSetBuilder {
     String name = "connections";
     String address;
     Peer peer;
+    ProtectionDomain domain;
+    private boolean verbs;
     ConnectionListener listener;
     int messagesInFlight = 64;
     int maxMessageBytes = 4096;
@@ -76,6 +83,28 @@ public final class ConnectionSetBuilder {
     }
 
     /**
+     * Makes the connections with librdmacm and libibverbs ({@code io.ringpoll.verbs}) instead of librpma, which is not loaded
+     * then. The two ends of a connection need not use the same.
+     *
+     * @return this
+     */
+    public ConnectionSetBuilder overVerbs() {
+        verbs = true;
+        return this;
+    }
+
+    /**
+     * Sets the protection domain of the connections, which are made as with {@link #overVerbs()}.
+     *
+     * @param protectionDomain to be closed by the caller, after the set
+     * @return this
+     */
+    public ConnectionSetBuilder domain(final ProtectionDomain protectionDomain) {
+        domain = protectionDomain;
+        return this;
+    }
+
+    /**
      * Sets the listener of all connections.
      *
      * @param callbacks called on the polling threads
@@ -111,8 +140,8 @@ public final class ConnectionSetBuilder {
 
     /**
      * Sets the number of one-sided operations of this side that may be in flight on each connection; the default is 0. The sizes
-     * of the queues are derived from it. The memory of operations is registered with {@link #peer}, which is required. The target
-     * of operations needs no such number, only registered memory.
+     * of the queues are derived from it. The memory of operations is registered with {@link #peer} or {@link #domain}, of which
+     * one is required. The target of operations needs no such number, only registered memory.
      *
      * @param operations 0 to 32,768, within the limits of the device
      * @return this
@@ -242,7 +271,7 @@ public final class ConnectionSetBuilder {
      *
      * @return the running set
      * @throws IllegalArgumentException                    with all errors of the description, one per line
-     * @throws io.ringpoll.rpma.RpmaException              if the device cannot be opened
+     * @throws io.ringpoll.completion.RdmaException         if the device cannot be opened
      * @throws io.ringpoll.pipeline.PipelineStartException if a thread cannot start; none is left running
      * @throws IllegalStateException                       if this builder has started a set
      */
@@ -264,6 +293,14 @@ public final class ConnectionSetBuilder {
         return Pipeline.builder().name(pipelineName).cores(Runtime.getRuntime().availableProcessors(), pollers - 1);
     }
 
+    /** The device, whose close leaves open what was given to this builder. */
+    RcPeer openDevice(final String localAddress) {
+        if (peer != null) {
+            return RpmaObjects.of(peer);
+        }
+        return domain != null ? VerbsObjects.of(domain) : (verbs ? RdmaApi.VERBS : RdmaApi.RPMA).ofLocal(localAddress);
+    }
+
     ConnectionSizes sizes() {
         return new ConnectionSizes(messagesInFlight, maxMessageBytes, operationsInFlight);
     }
@@ -274,13 +311,17 @@ public final class ConnectionSetBuilder {
         require(name == null || name.chars().noneMatch(Character::isISOControl), "the name contains a control character", errors);
         require(listener != null, "there is no listener: messages need a handler", errors);
         require(peer == null || address == null, "a peer and an address are set: set one of them", errors);
+        require(domain == null || address == null, "a domain and an address are set: set one of them", errors);
+        require(peer == null || domain == null && !verbs, "a peer is librpma's, and the connections are made over verbs: set a " +
+            "domain instead", errors);
         require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,
             "messagesInFlight is " + messagesInFlight + ": use 1 to " + Hello.MAX_WINDOW, errors);
         require(maxMessageBytes >= 1, "maxMessageBytes is " + maxMessageBytes + ": use at least 1", errors);
         require(operationsInFlight >= 0 && operationsInFlight <= MAX_OPERATIONS,
             "operationsInFlight is " + operationsInFlight + ": use 0 to " + MAX_OPERATIONS, errors);
-        require(operationsInFlight <= 0 || peer != null,
-            "operationsInFlight is set, but no peer: set the one with which the memory of operations is registered", errors);
+        require(operationsInFlight <= 0 || peer != null || domain != null,
+            "operationsInFlight is set, but neither a peer nor a domain: set the one with which the memory of operations is " +
+                "registered", errors);
         require(maxConnections >= 1, "maxConnections is " + maxConnections + ": use at least 1", errors);
         require(pollers >= 1 && pollers <= MAX_POLLERS, "there are " + pollers + " pollers: use 1 to " + MAX_POLLERS, errors);
         require(privateData.length <= Hello.MAX_USER_DATA,

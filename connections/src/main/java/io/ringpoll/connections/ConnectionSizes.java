@@ -77,8 +77,8 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
         }
     }
 
-    /** The configuration of a connection. */
+    /** The configuration of a connection: the window bounds its requests in flight, so nothing else counts them. */
     RcConfig config(final int timeoutMs) {
-        return RcConfig.of(sendQueueSize(), receives(), completionQueueSize()).withTimeoutMs(timeoutMs);
+        return RcConfig.of(sendQueueSize(), receives(), completionQueueSize()).withTimeoutMs(timeoutMs).uncounted();
     }
 }

@@ -17,6 +17,11 @@ public enum DisconnectReason {
     /** A work request, the completion queue or the pipeline of the polling thread has failed on this side. */
     FAILED;
 
+    /** Whether messages that were received before an end for this reason are still delivered. */
+    boolean deliversReceived() {
+        return this != CLOSED && this != PROTOCOL_VIOLATION;
+    }
+
     /** The reason that the status of a failed work request shows. */
     static DisconnectReason of(final int status, final boolean isReceive) {
         return switch (status) {

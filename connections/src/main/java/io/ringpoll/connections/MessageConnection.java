@@ -1,14 +1,16 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.verbs.RecordAddress;
-import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verbs.MemoryRegion;
+import io.ringpoll.verbs.RemoteMemory;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.agrona.DirectBuffer;
@@ -54,12 +56,10 @@ public final class MessageConnection extends ReceivingSide {
     /** The peer's last message has been received. */
     private boolean goodbyeReceived;
 
-    MessageConnection(final ConnectionPoller poller, final Connection connection, final MessageBuffers memory,
+    MessageConnection(final ConnectionPoller poller, final RcConnection connection, final MessageBuffers memory,
         final MessageLayout layout, final int maxOperations, final ConnectionListener listener) {
         super(poller, connection, memory, layout, listener);
         this.memory = memory;
-        // The sizes of the queues are derived from the window, which bounds the work requests in flight.
-        connection.completionQueue().withoutBudget();
         operations = new OneSidedOperations(this, maxOperations, listener);
     }
 
@@ -174,8 +174,7 @@ public final class MessageConnection extends ReceivingSide {
     public boolean tryWrite(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
         requireOwner();
-        return operations.tryWrite(Objects.requireNonNull(destination, "the destination is null"), destinationOffset,
-            Objects.requireNonNull(source, "the source is null"), sourceOffset, lengthBytes, tag);
+        return operations.tryWrite(destination, destinationOffset, source, sourceOffset, lengthBytes, tag);
     }
 
     /**
@@ -193,8 +192,41 @@ public final class MessageConnection extends ReceivingSide {
     public boolean tryRead(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
         requireOwner();
-        return operations.tryRead(Objects.requireNonNull(destination, "the destination is null"), destinationOffset,
-            Objects.requireNonNull(source, "the source is null"), sourceOffset, lengthBytes, tag);
+        return operations.tryRead(destination, destinationOffset, source, sourceOffset, lengthBytes, tag);
+    }
+
+    /**
+     * Writes to memory of the other side over verbs, as the other {@code tryWrite} over librpma.
+     *
+     * @param destination       memory of the other side
+     * @param destinationOffset in bytes
+     * @param source            of the protection domain of the set; unchanged and open until the operation has completed
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       as there
+     * @param tag               passed to the callback
+     * @return as there
+     */
+    public boolean tryWrite(final RemoteMemory destination, final long destinationOffset, final MemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        requireOwner();
+        return operations.tryWrite(destination, destinationOffset, source, sourceOffset, lengthBytes, tag);
+    }
+
+    /**
+     * Reads memory of the other side over verbs, as the other {@code tryRead} over librpma.
+     *
+     * @param destination       of the protection domain of the set; undefined and open until the operation has completed
+     * @param destinationOffset in bytes
+     * @param source            memory of the other side
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       as for a write
+     * @param tag               passed to the callback
+     * @return as for a write
+     */
+    public boolean tryRead(final MemoryRegion destination, final long destinationOffset, final RemoteMemory source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        requireOwner();
+        return operations.tryRead(destination, destinationOffset, source, sourceOffset, lengthBytes, tag);
     }
 
     /** Requires the polling thread; after the end of the set any thread may return memory, and sends nothing. */
@@ -346,11 +378,6 @@ public final class MessageConnection extends ReceivingSide {
         return end.detail();
     }
 
-    /** The name of a message connection. */
-    static String nameOf(final Connection connection) {
-        return "message " + connection.name();
-    }
-
     /** Ends the connection; any thread. The first reason counts. */
     void requestEnd(final DisconnectReason reason, final String detail) {
         if (end.request(reason, detail)) {
@@ -424,7 +451,7 @@ public final class MessageConnection extends ReceivingSide {
                 poller().events().onGoodbye(this);
             }
             return posted;
-        } catch (final RpmaException | IllegalStateException failed) {
+        } catch (final RdmaException | IllegalStateException failed) {
             return false;
         }
     }
@@ -586,15 +613,11 @@ public final class MessageConnection extends ReceivingSide {
             }
         } else if (!retired) {
             onReceiveCompleted();
-            if (isOpen() || isDeliveredAtEnd(endReason())) {
+            if (isOpen() || endReason().deliversReceived()) {
                 onUnusual(buffer, length, immediate);
             }
             retireIfFlushed();
         }
-    }
-
-    private static boolean isDeliveredAtEnd(final DisconnectReason reason) {
-        return reason != DisconnectReason.CLOSED && reason != DisconnectReason.PROTOCOL_VIOLATION;
     }
 
     /** Receives a message, which the connection's state and the protocol permit. */

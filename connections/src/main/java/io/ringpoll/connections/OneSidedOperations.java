@@ -1,10 +1,16 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RpmaObjects;
+import io.ringpoll.internal.rc.VerbsObjects;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verbs.MemoryRegion;
+import io.ringpoll.verbs.QueuePair;
+import io.ringpoll.verbs.RemoteMemory;
+import java.util.Objects;
 
 /**
  * The one-sided operations of one connection that are under way: RDMA writes and reads, each with a tag of the user.
@@ -14,7 +20,10 @@ import io.ringpoll.rpma.RpmaException;
  */
 final class OneSidedOperations {
     private final MessageConnection owner;
+    /** Null over verbs. */
     private final Connection connection;
+    /** Null over librpma. */
+    private final QueuePair queuePair;
     private final ConnectionListener listener;
     /** Tags of the operations under way, in order from {@link #first}. */
     private final long[] tags;
@@ -24,20 +33,22 @@ final class OneSidedOperations {
     OneSidedOperations(final MessageConnection owner, final int most, final ConnectionListener listener) {
         this.owner = owner;
         this.listener = listener;
-        connection = owner.connection();
+        connection = RpmaObjects.of(owner.connection());
+        queuePair = VerbsObjects.of(owner.connection());
         tags = new long[most];
     }
 
     /** Posts a write; as {@link MessageConnection#tryWrite}. */
     boolean tryWrite(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
+        requireMemory(connection, "librpma", destination, source);
         if (!hasRoom(lengthBytes)) {
             return false;
         }
         try {
             return onPosted(connection.write(destination, destinationOffset, source, sourceOffset, lengthBytes,
                 CompletionFlag.ALWAYS, owner.operationId()), tag);
-        } catch (final RpmaException failed) {
+        } catch (final RdmaException failed) {
             owner.fail(failed.getMessage());
             return false;
         }
@@ -46,15 +57,57 @@ final class OneSidedOperations {
     /** Posts a read; as {@link MessageConnection#tryRead}. */
     boolean tryRead(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
+        requireMemory(connection, "librpma", destination, source);
         if (!hasRoom(lengthBytes)) {
             return false;
         }
         try {
             return onPosted(connection.read(destination, destinationOffset, source, sourceOffset, lengthBytes,
                 CompletionFlag.ALWAYS, owner.operationId()), tag);
-        } catch (final RpmaException failed) {
+        } catch (final RdmaException failed) {
             owner.fail(failed.getMessage());
             return false;
+        }
+    }
+
+    /** Posts a write over verbs. */
+    boolean tryWrite(final RemoteMemory destination, final long destinationOffset, final MemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        requireMemory(queuePair, "verbs", destination, source);
+        if (!hasRoom(lengthBytes)) {
+            return false;
+        }
+        try {
+            return onPosted(queuePair.write(
+                destination, destinationOffset, source, sourceOffset, lengthBytes, true, owner.operationId()), tag);
+        } catch (final RdmaException failed) {
+            owner.fail(failed.getMessage());
+            return false;
+        }
+    }
+
+    /** Posts a read over verbs. */
+    boolean tryRead(final MemoryRegion destination, final long destinationOffset, final RemoteMemory source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        requireMemory(queuePair, "verbs", destination, source);
+        if (!hasRoom(lengthBytes)) {
+            return false;
+        }
+        try {
+            return onPosted(queuePair.read(
+                destination, destinationOffset, source, sourceOffset, lengthBytes, true, owner.operationId()), tag);
+        } catch (final RdmaException failed) {
+            owner.fail(failed.getMessage());
+            return false;
+        }
+    }
+
+    private void requireMemory(final Object ofBinding, final String name, final Object destination, final Object source) {
+        Objects.requireNonNull(destination, "the destination is null");
+        Objects.requireNonNull(source, "the source is null");
+        if (ofBinding == null) {
+            throw new IllegalStateException("memory of " + name + ", and " + owner +
+                " is not made with it: use memory of the peer or domain that the set was given");
         }
     }
 

@@ -1,12 +1,10 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
-import io.ringpoll.internal.rc.RpmaObjects;
-import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.verbs.MessageReceives;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.RpmaException;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -36,14 +34,14 @@ abstract class ReceivingSide extends SendingSide {
     private final RetainedMessages retained;
     private final WaitingMessages waiting;
 
-    ReceivingSide(final ConnectionPoller poller, final Connection connection, final MessageBuffers memory,
+    ReceivingSide(final ConnectionPoller poller, final RcConnection connection, final MessageBuffers memory,
         final MessageLayout layout, final ConnectionListener listener) {
-        super(connection, RpmaObjects.of(memory.region()), layout);
+        super(connection, memory.region(), layout);
         this.poller = poller;
         this.listener = listener;
         bytes = memory.newView();
         address = bytes.addressOffset();
-        receives = MessagePosts.receives(connection, RpmaObjects.of(memory.region()));
+        receives = connection.receives(memory.region());
         postedReceives = layout.receives();
         retained = new RetainedMessages(layout.receives());
         waiting = new WaitingMessages(layout.receives());
@@ -188,7 +186,7 @@ abstract class ReceivingSide extends SendingSide {
             if (accepted < count) {
                 fail("the receive queue is full");
             }
-        } catch (final RpmaException | IllegalStateException failed) {
+        } catch (final RdmaException | IllegalStateException failed) {
             fail(failed.getMessage());
         }
     }

@@ -1,12 +1,12 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.connections.PolledQueue;
 import io.ringpoll.internal.connections.WorkRequestId;
-import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
 import io.ringpoll.internal.verbs.MessageSends;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
 
 /**
  * The sending side of one connection: the credits of both sides, buffers, room in the send queue, and the open claim.
@@ -61,12 +61,14 @@ abstract class SendingSide {
     private int claimedLength;
     /** Whether a message was refused for lack of room, and no room has been taken notice of since. */
     private boolean refused;
-    private final Connection connection;
+    private final RcConnection connection;
+    private final CompletionQueue queue;
 
-    SendingSide(final Connection connection, final LocalMemoryRegion region, final MessageLayout layout) {
+    SendingSide(final RcConnection connection, final RcMemory region, final MessageLayout layout) {
         this.connection = connection;
+        queue = PolledQueue.of(connection);
         this.layout = layout;
-        sends = MessagePosts.sends(connection, region);
+        sends = connection.sends(region);
         nextOffset = layout.firstSend();
     }
 
@@ -76,8 +78,13 @@ abstract class SendingSide {
     /** Ends the connection because the peer has violated the protocol. */
     abstract void onViolation(String detail);
 
-    final Connection connection() {
+    final RcConnection connection() {
         return connection;
+    }
+
+    /** The queue that the poller polls. */
+    final CompletionQueue queue() {
+        return queue;
     }
 
     /** Whether sends and receives may be posted; polling thread. */
@@ -240,7 +247,7 @@ abstract class SendingSide {
             }
             // Nothing would return the credits later, and the peer would wait for ever.
             fail("the send queue is full");
-        } catch (final RpmaException | IllegalStateException failed) {
+        } catch (final RdmaException | IllegalStateException failed) {
             fail(failed.getMessage());
         }
         return false;
@@ -250,7 +257,7 @@ abstract class SendingSide {
     final boolean postGoodbye() {
         final long id = WorkRequestId.afterSend(posted);
         posted = id;
-        return connection.sendWithImmediate(null, 0, 0, CompletionFlag.ALWAYS, Immediate.of(Immediate.GOODBYE, owed),
+        return connection.sendWithImmediate(null, 0, 0, true, Immediate.of(Immediate.GOODBYE, owed),
             WorkRequestId.goodbye(id));
     }
 
@@ -266,6 +273,6 @@ abstract class SendingSide {
 
     @Override
     public String toString() {
-        return MessageConnection.nameOf(connection);
+        return "message " + connection.name();
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -18,16 +19,25 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Credits: a message is sent only if the peer has a receive for it, and waits in order otherwise. */
 @Timeout(60)
 @Tag(TestDevice.TAG)
+@ParameterizedClass
+@EnumSource
 class BackPressureTest {
     private static final int WINDOW = 4;
 
+    private final RdmaApi api;
     private final Recorder client = new Recorder();
+
+    BackPressureTest(final RdmaApi api) {
+        this.api = api;
+    }
 
     /** Retains each message until the test releases it. */
     private static final class Retainer extends Recorder {
@@ -51,7 +61,7 @@ class BackPressureTest {
     @Test
     void shouldSendNoMoreThanTheWindow() throws Exception {
         final Retainer server = new Retainer();
-        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(WINDOW), server, client)) {
+        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(WINDOW), server, client)) {
             final MessageConnection connection = pair.connect();
             assertEquals(WINDOW, sendUntilRefused(connection));
             for (int i = 0; i < WINDOW; i++) {
@@ -86,7 +96,7 @@ class BackPressureTest {
     @ValueSource(ints = {1, 2, 3, 8, 17})
     void shouldReturnTheLastCreditsWhileOthersAreRetained(final int window) throws Exception {
         final Retainer server = new Retainer();
-        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(window), server, client)) {
+        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(window), server, client)) {
             final MessageConnection connection = pair.connect();
             sendUntilRefused(connection);
             for (int i = 0; i < window; i++) {
@@ -107,8 +117,8 @@ class BackPressureTest {
     void shouldReleaseRetainedMessagesAfterTheEnd() throws Exception {
         final Retainer server = new Retainer();
         final MessageConnection accepted;
-        try (ConnectionSet clients = SetPair.builder().listener(client).start()) {
-            final ConnectionSet set = SetPair.builder().listener(server).start();
+        try (ConnectionSet clients = SetPair.builder(api).listener(client).start()) {
+            final ConnectionSet set = SetPair.builder(api).listener(server).start();
             final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0));
             call(connection, () -> {
                 send(connection, "first");
@@ -144,7 +154,7 @@ class BackPressureTest {
                 return super.onMessage(connection, buffer, offset, length);
             }
         };
-        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+        try (SetPair pair = SetPair.of(api, builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();
             call(connection, () -> {
                 for (int i = 0; i < 8; i++) {
@@ -179,7 +189,7 @@ class BackPressureTest {
             }
         };
         final Retainer retainer = new Retainer();
-        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(1), server, retainer)) {
+        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(1), server, retainer)) {
             final MessageConnection connection = pair.connect();
             retainer.await("message first");
             call(connection, () -> send(connection, "request"));
@@ -213,7 +223,7 @@ class BackPressureTest {
                 return true;
             }
         };
-        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(WINDOW), server, both)) {
+        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(WINDOW), server, both)) {
             final MessageConnection connection = pair.connect();
             // One less than the window: as many as are in flight can always be answered.
             call(connection, () -> {
@@ -273,7 +283,7 @@ class BackPressureTest {
                 return true;
             }
         };
-        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(window), sink, source)) {
+        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(window), sink, source)) {
             pair.connect();
             assertTrue(done.get(30, TimeUnit.SECONDS));
             assertEquals(0, pair.server().listenerExceptions());
@@ -283,7 +293,8 @@ class BackPressureTest {
     @Test
     void shouldCheckClaims() throws Exception {
         final Recorder server = new Recorder();
-        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(WINDOW).maxMessageBytes(100), server, client)) {
+        try (SetPair pair =
+            SetPair.of(api, builder -> builder.messagesInFlight(WINDOW).maxMessageBytes(100), server, client)) {
             final MessageConnection connection = pair.connect();
             call(connection, () -> {
                 assertThrows(IllegalArgumentException.class, () -> connection.tryClaim(101));
@@ -308,7 +319,7 @@ class BackPressureTest {
 
     @Test
     void shouldExecuteTasksInOrder() throws Exception {
-        try (SetPair pair = SetPair.of(builder -> { }, new Recorder(), client)) {
+        try (SetPair pair = SetPair.of(api, builder -> { }, new Recorder(), client)) {
             final MessageConnection connection = pair.connect();
             final List<Integer> order = new ArrayList<>();
             final Executor executor = connection::execute;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.rc.DefectiveConnection;
+import io.ringpoll.internal.rc.DefectiveRequest;
 import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.os.DescriptorPoll;
@@ -24,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -384,6 +387,33 @@ class CloseTest {
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
             assertEquals(1, client.all.stream().filter("disconnected FAILED"::equals).count());
             assertEquals(1, client.all.stream().filter("disconnected CLOSED"::equals).count());
+        }
+    }
+
+    @Test
+    void shouldGiveTheMemoryOfAnUnmadeConnectionBackWhenItsQueuePairIsClosed() throws Exception {
+        final AtomicReference<DefectiveConnection> defective = new AtomicReference<>();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
+            ConnectionSet set = SetPair.builder().address(null).peer(peer).maxConnections(1).listener(client).start();
+            RcRequest request = RpmaObjects.of(peer).request(TestDevice.address(), silent.port(),
+                set.config().sizes().config(1000));
+            DefectiveRequest leaving = new DefectiveRequest(request, connected -> {
+                defective.set(new DefectiveConnection(connected));
+                defective.get().failSends(new IllegalStateException("no sends"));
+                defective.get().refuseCloses(2);
+                return defective.get();
+            })) {
+            final IllegalStateException failed = assertThrows(IllegalStateException.class, () -> set.make(leaving, null));
+            assertEquals("no sends", failed.getMessage());
+            // As long as the queue pair is open, no other connection gets its memory.
+            while (!defective.get().isClosed()) {
+                assertTrue(set.connections() == 1 || defective.get().isClosed(), () -> set.connections() + " connections");
+                Thread.sleep(1);
+            }
+            assertEquals(3, defective.get().closes());
+            while (set.connections() > 0) {
+                Thread.sleep(1);
+            }
         }
     }
 

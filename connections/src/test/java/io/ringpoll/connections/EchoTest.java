@@ -3,6 +3,7 @@ package io.ringpoll.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.testing.TestDevice;
@@ -15,16 +16,26 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Messages travel in both directions, with any windows of the two sides. */
 @Timeout(60)
 @Tag(TestDevice.TAG)
+@ParameterizedClass
+@EnumSource
 class EchoTest {
     private static final int MAX_BYTES = 200;
     /** All lengths several times; less often where each message takes milliseconds, as in the Soft-RoCE guest. */
     private static final int MESSAGES = TestDevice.isLoopback() ? 2000 : 450;
+
+    private final RdmaApi api;
+
+    EchoTest(final RdmaApi api) {
+        this.api = api;
+    }
 
     /** Answers each message with its content. */
     private static ConnectionListener echo() {
@@ -34,7 +45,7 @@ class EchoTest {
     @Test
     void shouldEchoOneMessage() throws Exception {
         final Recorder client = new Recorder();
-        try (SetPair pair = SetPair.of(builder -> { }, echo(), client)) {
+        try (SetPair pair = SetPair.of(api, builder -> { }, echo(), client)) {
             final MessageConnection connection = pair.connect();
             final UnsafeBuffer message = new UnsafeBuffer("hello".getBytes());
             assertTrue(connection.execute(() -> assertTrue(connection.trySend(message, 0, 5))));
@@ -50,7 +61,7 @@ class EchoTest {
             new UnsafeBuffer(ByteBuffer.allocateDirect(40), 5, 30), new ExpandableArrayBuffer(40),
             new ExpandableDirectByteBuffer(40)
         };
-        try (SetPair pair = SetPair.of(builder -> { }, echo(), client)) {
+        try (SetPair pair = SetPair.of(api, builder -> { }, echo(), client)) {
             final MessageConnection connection = pair.connect();
             for (int i = 0; i < sources.length; i++) {
                 final MutableDirectBuffer source = sources[i];
@@ -65,9 +76,9 @@ class EchoTest {
     @CsvSource({"1,1", "1,8", "8,1", "2,2", "3,3", "4,64", "64,64"})
     void shouldEchoMessagesOfAllLengthsInOrder(final int serverWindow, final int clientWindow) throws Exception {
         final CountingClient client = new CountingClient(MESSAGES, MAX_BYTES);
-        try (ConnectionSet server = SetPair.builder().messagesInFlight(serverWindow).maxMessageBytes(MAX_BYTES + 7)
+        try (ConnectionSet server = SetPair.builder(api).messagesInFlight(serverWindow).maxMessageBytes(MAX_BYTES + 7)
             .listener(echo()).start();
-            ConnectionSet clients = SetPair.builder().messagesInFlight(clientWindow).maxMessageBytes(MAX_BYTES)
+            ConnectionSet clients = SetPair.builder(api).messagesInFlight(clientWindow).maxMessageBytes(MAX_BYTES)
                 .listener(client).start()) {
             final MessageConnection connection = clients.connect(TestDevice.address(), server.listen(0));
             assertEquals(MAX_BYTES, connection.maxMessageBytes());
@@ -86,8 +97,8 @@ class EchoTest {
         }
     }
 
-    private static ConnectionSetBuilder sleeping(final String name) {
-        return SetPair.builder().pipelines(i -> Pipeline.builder().name("sleeping-" + name).withoutCountersFile()
+    private ConnectionSetBuilder sleeping(final String name) {
+        return SetPair.builder(api).pipelines(i -> Pipeline.builder().name("sleeping-" + name).withoutCountersFile()
             .idleStrategy(new EventDrivenIdle(0, TimeUnit.MINUTES.toNanos(10))));
     }
 }

@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.TestDevice;
@@ -14,8 +15,13 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
 
     static SetPair of(final Consumer<ConnectionSetBuilder> sizes, final ConnectionListener server,
         final ConnectionListener client) {
-        final ConnectionSetBuilder serving = builder().listener(server);
-        final ConnectionSetBuilder requesting = builder().listener(client);
+        return of(RdmaApi.RPMA, sizes, server, client);
+    }
+
+    static SetPair of(final RdmaApi api, final Consumer<ConnectionSetBuilder> sizes, final ConnectionListener server,
+        final ConnectionListener client) {
+        final ConnectionSetBuilder serving = builder(api).listener(server);
+        final ConnectionSetBuilder requesting = builder(api).listener(client);
         sizes.accept(serving);
         sizes.accept(requesting);
         final ConnectionSet listening = serving.start();
@@ -28,6 +34,11 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
         return ConnectionSet.builder().name(name).address(TestDevice.address()).messagesInFlight(8).maxMessageBytes(256)
             .pipelines(i -> Pipeline.builder().name(name + '-' + i).withoutCountersFile()
                 .idleStrategy(WaitMode.YIELD.newIdleStrategy()));
+    }
+
+    /** The same with either binding. */
+    static ConnectionSetBuilder builder(final RdmaApi api) {
+        return api == RdmaApi.VERBS ? builder().overVerbs() : builder();
     }
 
     MessageConnection connect() throws Exception {

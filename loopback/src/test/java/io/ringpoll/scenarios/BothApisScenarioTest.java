@@ -42,6 +42,7 @@ class BothApisScenarioTest {
     private static final int TIMEOUT_MS = ConnectedPair.TIMEOUT_MS;
     private static final String ADDRESS = TestDevice.address();
     private static final RcConfig CONFIG = RcConfig.of(10, 10, 20);
+    private static final long VALUE = 0x1122334455667788L;
     private static final int LENGTH = 1024;
     private static final int ROUNDS = 100;
     private static final int CLIENTS = 8;
@@ -137,9 +138,17 @@ class BothApisScenarioTest {
                     assertThrows(IllegalStateException.class, peer::close);
                     assertTrue(connection.flush(remote, LENGTH - Long.BYTES, 1, true, 4));
                     assertEquals(4, success(completions, connection.completionQueue(), WcOpcode.RDMA_READ).workRequestId());
+                    for (int i = 1; i <= 3; i++) {
+                        assertTrue(connection.atomicWrite(remote, LENGTH - Long.BYTES, VALUE + i, i == 3, 4 + i));
+                    }
+                    assertEquals(7, success(completions, connection.completionQueue(), WcOpcode.RDMA_WRITE).workRequestId());
+                    assertThrows(IndexOutOfBoundsException.class, () -> connection.atomicWrite(remote, LENGTH, 0, true, 8));
+                    assertThrows(RuntimeException.class, () -> connection.atomicWrite(remote, 4, 0, true, 8));
+                    assertThrows(NullPointerException.class, () -> connection.atomicWrite(null, 0, 0, true, 8));
                 }
             });
             assertEquals(TEXT, memory.memory().getString(0));
+            assertEquals(VALUE + 3, memory.memory().get(ValueLayout.JAVA_LONG, LENGTH - Long.BYTES));
         }
     }
 

@@ -3,9 +3,13 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import io.ringpoll.verbs.ConnectionEventType;
@@ -20,6 +24,7 @@ import io.ringpoll.verbs.RdmaDevices;
 import io.ringpoll.verbs.ReceiveList;
 import io.ringpoll.verbs.SendFlag;
 import io.ringpoll.verbs.SendList;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -32,6 +37,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(60)
 class VerbsPipelineTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int CHAIN = 16;
     private static final int CHAINS = 500;
 
@@ -101,6 +107,38 @@ class VerbsPipelineTest {
                 postMoreThanTheDepth(sends, receives, domain, chain);
             }
             pipeline.removeQueue(sends);
+        }
+    }
+
+    /** The close of a queue of librpma is refused meanwhile. */
+    @Test
+    void shouldReportTheCloseOfAPolledQueueAsItsFault() throws Exception {
+        final CompletableFuture<String> fault = new CompletableFuture<>();
+        final CompletionHandler handler = new CompletionHandler() {
+            @Override
+            public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+                fault.complete("a completion: " + wc);
+            }
+
+            @Override
+            public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+                fault.complete(queueName + " has failed");
+            }
+        };
+        final VerbsContext context = RdmaDevices.ofLocal(VerbsPair.address());
+        try (CompletionChannel channel = CompletionChannel.create(context);
+            VerbsCompletionQueue queue = VerbsCompletionQueue.create(context, "closed too early", 64, channel);
+            Pipeline pipeline = Pipeline.builder().idleStrategy(new EventDrivenIdle(0, TimeUnit.MINUTES.toNanos(10)))
+                .onAll(handler).start()) {
+            pipeline.addQueue(NotifyingQueue.of(queue, channel));
+            while (pipeline.pollerCounters().sleeps() == 0) {
+                Thread.sleep(1);
+            }
+            queue.close();
+            // Nothing else wakes the poller.
+            assertTrue(pipeline.pause(BOUND_NS));
+            assertTrue(pipeline.resume(BOUND_NS));
+            assertEquals("closed too early has failed", fault.get(VerbsPair.TIMEOUT_MS, TimeUnit.MILLISECONDS));
         }
     }
 

@@ -7,7 +7,6 @@ import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.SeedOptions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.seeds.SeededRun;
 import io.ringpoll.verify.torture.Torture;
 import io.ringpoll.verify.torture.TortureReport;
@@ -100,8 +99,6 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
         Execution.require(spec, kinds.size() <= 1, kinds.stream().map(SceneKind::option).collect(Collectors.joining(" and ")) +
             " are different kinds of scenes: use one");
         Execution.require(spec, !kinds.isEmpty() || jvm == null, "--jvm goes with --lifecycle, --connections or --processes");
-        Execution.require(spec, kinds.isEmpty() || api.api() == RdmaApi.RPMA, "--api verbs does not go with " +
-            kinds.stream().map(SceneKind::option).collect(Collectors.joining()) + ": these scenes are played over librpma");
     }
 
     @Override
@@ -129,9 +126,10 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         final SeededRun seeds = run.start();
-        progress.println(Device.current().description());
+        progress.println(api.api().deviceLine());
         final SupervisedReport report =
-            new SupervisedTorture(kind, seeds, scenes(), jvm, AddressOption.ofDevice(progress), progress).play();
+            new SupervisedTorture(kind, api.api(), seeds, scenes(), jvm, AddressOption.ofDevice(progress), progress)
+                .play();
         if (json) {
             out.println(report.toJson());
             out.flush();

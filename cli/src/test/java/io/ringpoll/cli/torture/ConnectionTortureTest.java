@@ -16,7 +16,7 @@ class ConnectionTortureTest {
     @Test
     void shouldFindNothingWrongInAFewSeconds() throws IOException {
         // Always the same scenes: a run by hand draws others.
-        assertEquals(0, calls.execute("--connections", "--jvm", "PLAIN", "--seconds", "10", "--seed", "1", "--json"),
+        assertEquals(0, calls.execute("--connections", "--jvm", "PLAIN", "--seconds", "7", "--seed", "1", "--json"),
             calls::toString);
         final JsonNode report = calls.json();
         assertTrue(report.get("sound").asBoolean(), calls::out);

@@ -47,11 +47,15 @@ class TortureCommandTest {
         assertTrue(report.get("workRequests").asLong() >= 100, calls::out);
     }
 
-    @Test
-    void shouldRefuseVerbsForScenesThatArePlayedOverLibrpma() {
-        assertEquals(2, calls.execute("--api", "verbs", "--lifecycle"));
-        assertEquals("ringpoll torture: --api verbs does not go with --lifecycle: these scenes are played over librpma",
-            calls.err().strip());
+    @ParameterizedTest
+    @CsvSource({"--lifecycle, 1", "--connections, 1", "--processes, 4"})
+    void shouldPlayScenesInProcessesOverVerbs(final String kind, final String seed) throws IOException {
+        // Always the same scenes: a run by hand draws others.
+        assertEquals(0, calls.execute(kind, "--api", "verbs", "--jvm", "PLAIN", "--seconds", "3", "--seed", seed, "--json"),
+            calls::toString);
+        final JsonNode report = calls.json();
+        assertEquals("verbs", report.get("api").asText());
+        assertTrue(report.get("scenes").asInt() >= 1, calls::out);
     }
 
     @ParameterizedTest

@@ -10,9 +10,11 @@ package io.ringpoll.internal.rc;
  * @param rqSize        depth of the receive queue
  * @param sharedChannel whether both completion queues share a completion channel
  * @param timestamps    whether completions have timestamps of the device; {@link RdmaApi#VERBS} only
+ * @param counted       whether posts are counted, and refused if a completion queue could overrun
  */
 public record RcConfig(
-    int timeoutMs, int cqSize, int rcqSize, int sqSize, int rqSize, boolean sharedChannel, boolean timestamps) {
+    int timeoutMs, int cqSize, int rcqSize, int sqSize, int rqSize, boolean sharedChannel, boolean timestamps,
+    boolean counted) {
     private static final int DEFAULT_TIMEOUT_MS = 1000;
 
     /**
@@ -24,7 +26,7 @@ public record RcConfig(
      * @return a configuration
      */
     public static RcConfig of(final int sqSize, final int rqSize, final int cqSize) {
-        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false, false);
+        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false, false, true);
     }
 
     /**
@@ -34,7 +36,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withReceiveQueue(final int entries) {
-        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel, timestamps);
+        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel, timestamps, counted);
     }
 
     /**
@@ -44,7 +46,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withSharedChannel(final boolean shared) {
-        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared, timestamps);
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared, timestamps, counted);
     }
 
     /**
@@ -54,7 +56,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withTimeoutMs(final int limitMs) {
-        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps);
+        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps, counted);
     }
 
     /**
@@ -64,6 +66,15 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withTimestamps(final boolean wanted) {
-        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, wanted);
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, wanted, counted);
+    }
+
+    /**
+     * The same without a count of the requests in flight: who posts sees to it that no completion queue overruns.
+     *
+     * @return a configuration
+     */
+    public RcConfig uncounted() {
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps, false);
     }
 }

@@ -3,6 +3,8 @@ package io.ringpoll.internal.rc;
 import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.verbs.MessageReceives;
+import io.ringpoll.internal.verbs.MessageSends;
 import java.util.Optional;
 
 /**
@@ -171,6 +173,19 @@ public abstract class RcConnection extends RcResource {
         RcRemoteMemory target, long targetOffset, long lengthBytes, boolean signaled, long workRequestId);
 
     /**
+     * Posts a write of 8 bytes at once, ordered after all reads and flushes posted before.
+     *
+     * @param target        memory of the other side
+     * @param targetOffset  in bytes, a multiple of 8
+     * @param value         the 8 bytes, in native byte order
+     * @param signaled      whether it completes if it succeeds
+     * @param workRequestId is returned with the completion
+     * @return whether it was accepted
+     */
+    public abstract boolean atomicWrite(
+        RcRemoteMemory target, long targetOffset, long value, boolean signaled, long workRequestId);
+
+    /**
      * Posts a receive.
      *
      * @param target        of the message; null for an empty one
@@ -180,6 +195,31 @@ public abstract class RcConnection extends RcResource {
      * @return whether it was accepted
      */
     public abstract boolean receive(RcMemory target, long offset, long lengthBytes, long workRequestId);
+
+    /**
+     * The sends of messages from one region, for a layer that keeps them within it; {@link RcConfig#uncounted()} connections
+     * only.
+     *
+     * @param region of the messages
+     * @return for one thread at a time
+     */
+    public abstract MessageSends sends(RcMemory region);
+
+    /**
+     * The receives of messages in one region, for a layer that keeps them within it; {@link RcConfig#uncounted()} connections
+     * only.
+     *
+     * @param region of the messages
+     * @return for one thread at a time
+     */
+    public abstract MessageReceives receives(RcMemory region);
+
+    /**
+     * Whether this is closed.
+     *
+     * @return false until then
+     */
+    public abstract boolean isClosed();
 
     /**
      * Waits until the connection is established.

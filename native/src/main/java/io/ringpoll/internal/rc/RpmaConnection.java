@@ -3,6 +3,9 @@ package io.ringpoll.internal.rc;
 import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.verbs.MessageReceives;
+import io.ringpoll.internal.verbs.MessageSends;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -133,8 +136,29 @@ final class RpmaConnection extends RcConnection {
     }
 
     @Override
+    public boolean atomicWrite(final RcRemoteMemory target, final long targetOffset, final long value, final boolean signaled,
+        final long workRequestId) {
+        return connection.atomicWrite(RpmaRemoteMemory.of(target), targetOffset, value, flag(signaled), workRequestId);
+    }
+
+    @Override
     public boolean receive(final RcMemory target, final long offset, final long lengthBytes, final long workRequestId) {
         return connection.receive(RpmaMemory.of(target), offset, lengthBytes, workRequestId);
+    }
+
+    @Override
+    public MessageSends sends(final RcMemory region) {
+        return MessagePosts.sends(connection, RpmaMemory.of(region));
+    }
+
+    @Override
+    public MessageReceives receives(final RcMemory region) {
+        return MessagePosts.receives(connection, RpmaMemory.of(region));
+    }
+
+    @Override
+    public boolean isClosed() {
+        return connection.isClosed();
     }
 
     @Override

@@ -25,7 +25,7 @@ final class RpmaListener extends RcListener {
     @Override
     public Optional<RcRequest> nextRequest(final RcConfig config, final int timeoutMs) {
         try (ConnectionConfig own = RpmaPeer.config(config)) {
-            return endpoint.nextRequest(own, timeoutMs).map(RpmaRequest::new);
+            return endpoint.nextRequest(own, timeoutMs).map(request -> new RpmaRequest(request, config.counted()));
         }
     }
 

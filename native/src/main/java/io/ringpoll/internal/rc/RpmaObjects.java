@@ -1,7 +1,6 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 
 /** The objects of librpma behind those of this package, for the API of module {@code connections}. */
@@ -13,39 +12,19 @@ public final class RpmaObjects {
      * A peer as one of this package.
      *
      * @param peer closed by the caller
-     * @return closes the same peer
+     * @return does not close it
      */
     public static RcPeer of(final Peer peer) {
-        return new RpmaPeer(peer);
-    }
-
-    /**
-     * A connection as one of this package.
-     *
-     * @param connection of the caller
-     * @return closes the same connection
-     */
-    public static RcConnection of(final Connection connection) {
-        return new RpmaConnection(connection);
+        return new RpmaPeer(peer, false);
     }
 
     /**
      * The connection of librpma.
      *
-     * @param connection of a peer of librpma
-     * @return the same at each call
+     * @param connection of either binding
+     * @return the same at each call; null if librpma has not made it
      */
     public static Connection of(final RcConnection connection) {
-        return ((RpmaConnection) connection).connection();
-    }
-
-    /**
-     * The memory region of librpma.
-     *
-     * @param memory of a peer of librpma
-     * @return the same at each call
-     */
-    public static LocalMemoryRegion of(final RcMemory memory) {
-        return RpmaMemory.of(memory);
+        return connection instanceof final RpmaConnection own ? own.connection() : null;
     }
 }

@@ -10,17 +10,20 @@ import java.lang.foreign.MemorySegment;
 /** A peer of librpma. */
 final class RpmaPeer extends RcPeer {
     private final Peer peer;
+    private final boolean owned;
 
-    RpmaPeer(final Peer peer) {
+    /** Closes the peer if it is owned. */
+    RpmaPeer(final Peer peer, final boolean owned) {
         this.peer = peer;
+        this.owned = owned;
     }
 
     static RpmaPeer ofLocal(final String host) {
-        return new RpmaPeer(Peer.ofLocal(host));
+        return new RpmaPeer(Peer.ofLocal(host), true);
     }
 
     static RpmaPeer ofRemote(final String host) {
-        return new RpmaPeer(Peer.ofRemote(host));
+        return new RpmaPeer(Peer.ofRemote(host), true);
     }
 
     @Override
@@ -64,7 +67,7 @@ final class RpmaPeer extends RcPeer {
     @Override
     public RcRequest request(final String host, final int port, final RcConfig config) {
         try (ConnectionConfig own = config(config)) {
-            return new RpmaRequest(peer.request(host, Integer.toString(port), own));
+            return new RpmaRequest(peer.request(host, Integer.toString(port), own), config.counted());
         }
     }
 
@@ -92,6 +95,8 @@ final class RpmaPeer extends RcPeer {
 
     @Override
     public void close() {
-        peer.close();
+        if (owned) {
+            peer.close();
+        }
     }
 }

@@ -1,15 +1,19 @@
 package io.ringpoll.internal.rc;
 
+import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.RpmaCompletionQueue;
 import java.net.InetAddress;
 import java.util.Optional;
 
 /** A request of librpma. */
 final class RpmaRequest extends RcRequest {
     private final ConnectionRequest request;
+    private final boolean counted;
 
-    RpmaRequest(final ConnectionRequest request) {
+    RpmaRequest(final ConnectionRequest request, final boolean counted) {
         this.request = request;
+        this.counted = counted;
     }
 
     @Override
@@ -29,7 +33,12 @@ final class RpmaRequest extends RcRequest {
 
     @Override
     public RcConnection connect(final byte[] privateData) {
-        return new RpmaConnection(request.connect(privateData));
+        final Connection connection = request.connect(privateData);
+        if (!counted) {
+            connection.completionQueue().withoutBudget();
+            connection.receiveCompletionQueue().ifPresent(RpmaCompletionQueue::withoutBudget);
+        }
+        return new RpmaConnection(connection);
     }
 
     @Override

@@ -4,6 +4,8 @@ import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.internal.ffm.Bounds;
+import io.ringpoll.internal.verbs.MessageReceives;
+import io.ringpoll.internal.verbs.MessageSends;
 import io.ringpoll.verbs.ConnectionEvent;
 import io.ringpoll.verbs.ConnectionEventType;
 import io.ringpoll.verbs.ConnectionId;
@@ -29,6 +31,10 @@ final class VerbsConnection extends RcConnection {
         queuePair = queues.queuePair();
         receiveQueue = queues.receives().map(CompletionQueue.class::cast);
         completionChannel = Optional.of(queues.channel());
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
     }
 
     @Override
@@ -141,8 +147,30 @@ final class VerbsConnection extends RcConnection {
     }
 
     @Override
+    public boolean atomicWrite(final RcRemoteMemory target, final long targetOffset, final long value, final boolean signaled,
+        final long workRequestId) {
+        return queues.atomicWrites().post(queuePair, Objects.requireNonNull(VerbsRemoteMemory.of(target),
+            "the target of an atomic write is null"), targetOffset, value, signaled, workRequestId);
+    }
+
+    @Override
     public boolean receive(final RcMemory target, final long offset, final long lengthBytes, final long workRequestId) {
         return queuePair.receive(VerbsMemory.of(target), offset, lengthBytes, workRequestId);
+    }
+
+    @Override
+    public MessageSends sends(final RcMemory region) {
+        return new VerbsMessages(queuePair, VerbsMemory.of(region));
+    }
+
+    @Override
+    public MessageReceives receives(final RcMemory region) {
+        return new VerbsMessages(queuePair, VerbsMemory.of(region));
+    }
+
+    @Override
+    public boolean isClosed() {
+        return queuePair.isClosed();
     }
 
     @Override

@@ -29,18 +29,32 @@ final class VerbsPeer extends RcPeer {
     private static final int SOME_PORT = 1;
 
     private final ProtectionDomain domain;
+    /** Whether the domain is closed with this. */
+    private final boolean owned;
     /** Whether a read ends as a write of the peer. */
     private final boolean iwarp;
     /** Where the bytes go that flushes read; nobody reads them. */
     private final MemoryRegion flushed;
 
-    private VerbsPeer(final VerbsContext context) {
-        domain = ProtectionDomain.create(context);
-        iwarp = VerbsAccess.isIwarp(context);
+    private VerbsPeer(final ProtectionDomain domain, final boolean owned) {
+        this.domain = domain;
+        this.owned = owned;
+        iwarp = VerbsAccess.isIwarp(domain.context());
+        flushed = domain.allocate(FLUSH_BYTES, flags(RcUsage.READ_DESTINATION));
+    }
+
+    /** A peer in a domain of the caller, who closes it after the peer. */
+    static VerbsPeer of(final ProtectionDomain domain) {
+        return new VerbsPeer(domain, false);
+    }
+
+    private static VerbsPeer of(final VerbsContext context) {
+        final ProtectionDomain domain = ProtectionDomain.create(context);
         boolean complete = false;
         try {
-            flushed = domain.allocate(FLUSH_BYTES, flags(RcUsage.READ_DESTINATION));
+            final VerbsPeer peer = new VerbsPeer(domain, true);
             complete = true;
+            return peer;
         } finally {
             if (!complete) {
                 domain.close();
@@ -49,7 +63,7 @@ final class VerbsPeer extends RcPeer {
     }
 
     static VerbsPeer ofLocal(final String host) {
-        return new VerbsPeer(RdmaDevices.ofLocal(address(host, SOME_PORT).getAddress()));
+        return of(RdmaDevices.ofLocal(address(host, SOME_PORT).getAddress()));
     }
 
     static VerbsPeer ofRemote(final String host) {
@@ -60,7 +74,7 @@ final class VerbsPeer extends RcPeer {
             if (event.type() != ConnectionEventType.ADDR_RESOLVED) {
                 throw new VerbsException("rdma_resolve_addr(" + host + ")", Math.max(0, -event.status()));
             }
-            return new VerbsPeer(id.context());
+            return of(id.context());
         }
     }
 
@@ -141,9 +155,13 @@ final class VerbsPeer extends RcPeer {
 
     @Override
     public void close() {
-        // A connection that is open needs this memory.
-        Parents.requireNoDependentsBut(domain, flushed);
+        if (owned) {
+            // A connection that is open needs this memory.
+            Parents.requireNoDependentsBut(domain, flushed);
+        }
         flushed.close();
-        domain.close();
+        if (owned) {
+            domain.close();
+        }
     }
 }

@@ -23,10 +23,12 @@ final class VerbsQueues implements AutoCloseable {
     /** Null without a receive queue. */
     private final VerbsCompletionQueue receives;
     private final QueuePair queuePair;
+    private final AtomicWrites atomicWrites;
 
     /** Takes over the id, which is closed if that fails. */
     VerbsQueues(final VerbsPeer peer, final ConnectionId id, final RcConfig config) {
         this.id = opened(id);
+        atomicWrites = new AtomicWrites(peer.domain());
         boolean complete = false;
         try {
             final VerbsContext context = id.context();
@@ -37,7 +39,8 @@ final class VerbsQueues implements AutoCloseable {
             final QueuePairAttributes attributes =
                 receives == null ? QueuePairAttributes.create(main) : QueuePairAttributes.create(main, receives);
             queuePair = opened(id.createQueuePair(
-                peer.domain(), attributes.maxSendRequests(config.sqSize()).maxReceiveRequests(config.rqSize())));
+                peer.domain(), attributes.maxSendRequests(config.sqSize()).maxReceiveRequests(config.rqSize())
+                    .maxInlineBytes(AtomicWrites.VALUE_BYTES).completionBudget(config.counted())));
             complete = true;
         } finally {
             if (!complete) {
@@ -72,6 +75,10 @@ final class VerbsQueues implements AutoCloseable {
         return queuePair;
     }
 
+    AtomicWrites atomicWrites() {
+        return atomicWrites;
+    }
+
     /**
      * Closes all objects. One that stays open, with those that it needs, is closed by the next call. One whose call into C fails
      * is lost; the others are closed nevertheless.
@@ -90,6 +97,11 @@ final class VerbsQueues implements AutoCloseable {
                     first = first == null ? failed : first;
                 }
                 opened.pop();
+            }
+            try {
+                atomicWrites.close();
+            } catch (final RdmaException failed) {
+                first = first == null ? failed : first;
             }
             if (first != null) {
                 throw first;

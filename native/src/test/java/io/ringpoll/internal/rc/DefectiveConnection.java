@@ -4,6 +4,8 @@ import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.verbs.MessageReceives;
+import io.ringpoll.internal.verbs.MessageSends;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -15,6 +17,7 @@ public final class DefectiveConnection extends RcConnection {
     private final AtomicReference<RdmaException> unread = new AtomicReference<>();
     private final AtomicReference<RdmaException> lost = new AtomicReference<>();
     private final AtomicReference<RuntimeException> queueless = new AtomicReference<>();
+    private final AtomicReference<RuntimeException> sendless = new AtomicReference<>();
     private final AtomicInteger disconnects = new AtomicInteger();
     private final AtomicInteger closes = new AtomicInteger();
     private volatile boolean closed;
@@ -64,7 +67,27 @@ public final class DefectiveConnection extends RcConnection {
         return closes.get();
     }
 
+    /** From now on, its sends are not made. */
+    public void failSends(final RuntimeException failure) {
+        sendless.set(failure);
+    }
+
+    @Override
+    public MessageSends sends(final RcMemory region) {
+        final RuntimeException failed = sendless.get();
+        if (failed != null) {
+            throw failed;
+        }
+        return connection.sends(region);
+    }
+
+    @Override
+    public MessageReceives receives(final RcMemory region) {
+        return connection.receives(region);
+    }
+
     /** Whether a close has succeeded. */
+    @Override
     public boolean isClosed() {
         return closed;
     }
@@ -153,6 +176,12 @@ public final class DefectiveConnection extends RcConnection {
     public boolean flush(final RcRemoteMemory target, final long targetOffset, final long lengthBytes, final boolean signaled,
         final long workRequestId) {
         return connection.flush(target, targetOffset, lengthBytes, signaled, workRequestId);
+    }
+
+    @Override
+    public boolean atomicWrite(final RcRemoteMemory target, final long targetOffset, final long value, final boolean signaled,
+        final long workRequestId) {
+        return connection.atomicWrite(target, targetOffset, value, signaled, workRequestId);
     }
 
     @Override

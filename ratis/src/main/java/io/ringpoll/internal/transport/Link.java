@@ -2,15 +2,14 @@ package io.ringpoll.internal.transport;
 
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.RdmaException;
-import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.PolledQueue;
 import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.poller.NotifyingQueue;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -62,7 +61,7 @@ public final class Link {
         this.number = number;
         this.name = name;
         this.connection = connection;
-        polled = polledQueue(connection);
+        polled = PolledQueue.of(connection);
         this.handshake = handshake;
         hasSlot = handshake.expected() == null;
         this.memory = memory;
@@ -118,13 +117,6 @@ public final class Link {
     /** The connection's queue as the poller needs it: with events, so that it can sleep. The same at each call. */
     CompletionQueue polled() {
         return polled;
-    }
-
-    /** A poller uses the channel of a verbs queue only if it is passed together with the queue: it could be another thread's. */
-    private static CompletionQueue polledQueue(final RcConnection connection) {
-        final CompletionQueue queue = connection.completionQueue();
-        return connection.completionChannel()
-            .<CompletionQueue>map(channel -> NotifyingQueue.of((VerbsCompletionQueue) queue, channel)).orElse(queue);
     }
 
     Node node() {

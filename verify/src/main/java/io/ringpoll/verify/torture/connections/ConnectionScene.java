@@ -3,8 +3,9 @@ package io.ringpoll.verify.torture.connections;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.fault.FaultInjection;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
 import io.ringpoll.verify.torture.supervised.Violations;
@@ -33,6 +34,7 @@ final class ConnectionScene implements SupervisedScene {
     private static final int MOST_SHOWN = 6;
 
     private final long seed;
+    private final RdmaApi api;
     private final String address;
     private final Path countersFolder;
     private final SplittableRandom random;
@@ -46,13 +48,14 @@ final class ConnectionScene implements SupervisedScene {
     private long connections;
     private volatile boolean over;
 
-    ConnectionScene(final long seed, final String address, final Path countersFolder) {
+    ConnectionScene(final long seed, final RdmaApi api, final String address, final Path countersFolder) {
         this.seed = seed;
+        this.api = api;
         this.address = address;
         this.countersFolder = countersFolder;
         random = new SplittableRandom(seed);
         shape = ConnectionShape.draw(random, Device.current().kind() == DeviceKind.LOOPBACK);
-        world = new World(seed, shape, violations);
+        world = new World(seed, api, shape, violations);
     }
 
     @Override
@@ -84,8 +87,8 @@ final class ConnectionScene implements SupervisedScene {
     @SuppressWarnings("try") // takes the faults back
     public void play() throws InterruptedException {
         try (LayerLog log = new LayerLog(violations);
-            Peer peer = Peer.ofLocal(address);
-            Endpoint silent = peer.listen(address, "0")) {
+            RcPeer peer = api.ofLocal(address);
+            RcListener silent = peer.listen(address, 0)) {
             startSets();
             try (FaultInjection faults = shape.plan().map(FaultInjection::apply).orElse(null)) {
                 operate(sets.getFirst().set().listen(0), silent.port());

@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.connections;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.torture.supervised.SceneKind;
 import io.ringpoll.verify.torture.supervised.SceneRunner;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
@@ -25,7 +26,7 @@ public final class ConnectionScenes implements SceneRunner.Scenes {
     }
 
     @Override
-    public SupervisedScene scene(final long seed, final String address, final Path countersFolder) {
-        return new ConnectionScene(seed, address, countersFolder);
+    public SupervisedScene scene(final long seed, final RdmaApi api, final String address, final Path countersFolder) {
+        return new ConnectionScene(seed, api, address, countersFolder);
     }
 }

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture.connections;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.connections.MessageConnection;
 import io.ringpoll.os.WaitInterruptedException;
-import io.ringpoll.rpma.RpmaException;
 import java.net.ConnectException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -134,9 +134,9 @@ final class Operator implements Runnable {
 
     /** A peer that ends without a goodbye. */
     void vanish() {
-        try (VanishingPeer peer = new VanishingPeer(address)) {
+        try (VanishingPeer peer = new VanishingPeer(world.api(), address)) {
             peer.play(address, port, random);
-        } catch (final RpmaException | IllegalStateException failed) {
+        } catch (final RdmaException | IllegalStateException failed) {
             world.violations().expect(shape.plan().isPresent() || server.isClosing(), "a vanishing peer: " + failed);
         }
     }

@@ -5,11 +5,11 @@ import io.ringpoll.connections.ConnectionSet;
 import io.ringpoll.connections.ConnectionSetBuilder;
 import io.ringpoll.connections.DisconnectReason;
 import io.ringpoll.connections.MessageConnection;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
-import io.ringpoll.rpma.Peer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Queue;
@@ -35,7 +35,7 @@ final class SetUnderTest implements ConnectionListener {
     private final World world;
     private final SetShape shape;
     private final String name;
-    private final Peer peer;
+    /** Null in a set that opens the device itself. */
     private final SharedMemory memory;
     private final AtomicLong thrown = new AtomicLong();
     private final AtomicLong accepted = new AtomicLong();
@@ -51,8 +51,7 @@ final class SetUnderTest implements ConnectionListener {
         this.world = world;
         this.shape = shape;
         this.name = name;
-        peer = shape.ownPeer() ? Peer.ofLocal(address) : null;
-        memory = peer == null ? null : new SharedMemory(peer);
+        memory = shape.ownPeer() ? SharedMemory.open(world.api(), address) : null;
         boolean started = false;
         try {
             set = describe(address, countersFolder).start();
@@ -68,10 +67,12 @@ final class SetUnderTest implements ConnectionListener {
         final ConnectionSetBuilder builder = ConnectionSet.builder().name(name).listener(this).messagesInFlight(shape.window())
             .maxMessageBytes(shape.maxBytes()).maxConnections(shape.maxConnections()).pollers(shape.pollers())
             .privateData(name.getBytes(StandardCharsets.UTF_8)).pipelines(i -> pipeline(i, countersFolder));
-        if (peer == null) {
-            builder.address(address);
+        if (memory != null) {
+            memory.describe(builder.operationsInFlight(shape.operations()));
+        } else if (world.api() == RdmaApi.VERBS) {
+            builder.address(address).overVerbs();
         } else {
-            builder.peer(peer).operationsInFlight(shape.operations());
+            builder.address(address);
         }
         switch (shape.errors()) {
             case HANDLED -> builder.errorHandler(this::onError);
@@ -206,10 +207,9 @@ final class SetUnderTest implements ConnectionListener {
     }
 
     void closePeer() {
-        if (peer != null) {
+        if (memory != null) {
             try {
                 memory.close();
-                peer.close();
             } catch (final IllegalStateException inUse) {
                 world.violations().add(name + ": " + inUse.getMessage());
             }

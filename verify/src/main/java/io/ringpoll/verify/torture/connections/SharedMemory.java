@@ -1,9 +1,8 @@
 package io.ringpoll.verify.torture.connections;
 
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.connections.ConnectionSetBuilder;
+import io.ringpoll.connections.MessageConnection;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.lang.foreign.MemorySegment;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -16,7 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * </pre>
  * Any thread.
  */
-final class SharedMemory implements AutoCloseable {
+abstract class SharedMemory implements AutoCloseable {
     /** Maximum number of operations of a side under way. */
     static final int MAX_OPERATIONS = 16;
     private static final int SIDES = 4096;
@@ -24,17 +23,21 @@ final class SharedMemory implements AutoCloseable {
     private static final int DESTINATIONS = SOURCES + MAX_OPERATIONS * Long.BYTES;
     private static final int PIECE_BYTES = DESTINATIONS + MAX_OPERATIONS * Long.BYTES;
 
-    private final LocalMemoryRegion region;
-    private final RemoteMemoryRegion remote;
     private final UnsafeBuffer words;
 
-    SharedMemory(final Peer peer) {
-        region = peer.allocate((long) SIDES * PIECE_BYTES, MemoryUsage.WRITE_DESTINATION, MemoryUsage.READ_SOURCE,
-            MemoryUsage.WRITE_SOURCE, MemoryUsage.READ_DESTINATION);
-        final MemorySegment memory = region.memory();
+    SharedMemory(final MemorySegment memory) {
         memory.fill((byte) 0);
         words = new UnsafeBuffer(memory.asByteBuffer());
-        remote = RemoteMemoryRegion.ofDescriptor(region.descriptor());
+    }
+
+    /** Opens the device of an address, and registers memory. */
+    static SharedMemory open(final RdmaApi api, final String address) {
+        return api == RdmaApi.RPMA ? RpmaSharedMemory.open(address) : VerbsSharedMemory.open(address);
+    }
+
+    /** The length of the memory. */
+    static long lengthBytes() {
+        return (long) SIDES * PIECE_BYTES;
     }
 
     /** Whether a side has words; the sides of the largest scenes have them, but not all that are connected again. */
@@ -42,14 +45,16 @@ final class SharedMemory implements AutoCloseable {
         return side < SIDES;
     }
 
-    LocalMemoryRegion region() {
-        return region;
-    }
+    /** Lets a set use the device of the memory. */
+    abstract void describe(ConnectionSetBuilder builder);
 
-    /** The memory, for other sets. */
-    RemoteMemoryRegion remote() {
-        return remote;
-    }
+    /** Posts a write from this memory to that of another set; as {@link MessageConnection#tryWrite}. */
+    abstract boolean tryWrite(
+        MessageConnection connection, SharedMemory target, long targetOffset, long sourceOffset, long lengthBytes, long tag);
+
+    /** Posts a read of the memory of another set into this one; as {@link MessageConnection#tryRead}. */
+    abstract boolean tryRead(
+        MessageConnection connection, long targetOffset, SharedMemory source, long sourceOffset, long lengthBytes, long tag);
 
     /** Offset of the word that the other side writes. */
     static int word(final long side) {
@@ -75,8 +80,5 @@ final class SharedMemory implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        remote.close();
-        region.close();
-    }
+    public abstract void close();
 }

@@ -2,7 +2,6 @@ package io.ringpoll.verify.torture.connections;
 
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.connections.MessageConnection;
-import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -84,7 +83,7 @@ final class SideOperations {
         if (!isFull) {
             memory.put(source, written + 1);
         }
-        if (!connection.tryWrite(remote(peer), SharedMemory.word(peer.number()), memory.region(), source, Long.BYTES,
+        if (!memory.tryWrite(connection, peer.set().memory(), SharedMemory.word(peer.number()), source, Long.BYTES,
             tag(posted))) {
             return false;
         }
@@ -94,16 +93,12 @@ final class SideOperations {
     }
 
     private boolean read(final Side peer, final int place) {
-        if (!connection.tryRead(memory.region(), SharedMemory.destination(side.number(), place), remote(peer),
+        if (!memory.tryRead(connection, SharedMemory.destination(side.number(), place), peer.set().memory(),
             SharedMemory.word(peer.number()), Long.BYTES, tag(posted))) {
             return false;
         }
         leastRead[place] = written;
         return true;
-    }
-
-    private static RemoteMemoryRegion remote(final Side peer) {
-        return peer.set().memory().remote();
     }
 
     /** All 64 bits are the user's. */

@@ -1,14 +1,14 @@
 package io.ringpoll.verify.torture.connections;
 
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcUsage;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -28,12 +28,12 @@ final class VanishingPeer implements AutoCloseable {
     private static final int WINDOW = 4;
     private static final int TIMEOUT_MS = 10_000;
 
-    private final Peer peer;
-    private LocalMemoryRegion memory;
-    private Connection connection;
+    private final RcPeer peer;
+    private RcMemory memory;
+    private RcConnection connection;
 
-    VanishingPeer(final String address) {
-        peer = Peer.ofLocal(address);
+    VanishingPeer(final RdmaApi api, final String address) {
+        peer = api.ofLocal(address);
     }
 
     /** Whether private data is that of a vanishing peer. */
@@ -43,18 +43,17 @@ final class VanishingPeer implements AutoCloseable {
 
     /** Connects and sends; returns without effect if the server rejects it or a fault hits it. */
     void play(final String address, final int port, final SplittableRandom random) {
-        memory = peer.allocate((long) QUEUE_SIZE * BUFFER_BYTES, MemoryUsage.SEND, MemoryUsage.RECEIVE);
-        try (ConnectionConfig config = ConnectionConfig.create().sqSize(QUEUE_SIZE).rqSize(QUEUE_SIZE).cqSize(2 * QUEUE_SIZE);
-            ConnectionRequest request = peer.request(address, Integer.toString(port), config)) {
+        memory = peer.allocate((long) QUEUE_SIZE * BUFFER_BYTES, RcUsage.SEND, RcUsage.RECEIVE);
+        try (RcRequest request = peer.request(address, port, RcConfig.of(QUEUE_SIZE, QUEUE_SIZE, 2 * QUEUE_SIZE))) {
             for (int i = 0; i < QUEUE_SIZE; i++) {
                 request.receive(memory, (long) i * BUFFER_BYTES, BUFFER_BYTES, i);
             }
             connection = request.connect(hello());
         }
         // Some vanish before the answer.
-        if (random.nextInt(4) != 0 && connection.nextEvent(TIMEOUT_MS).orElse(null) == ConnectionEvent.ESTABLISHED) {
+        if (random.nextInt(4) != 0 && connection.nextEvent(TIMEOUT_MS).orElse(null) == RcEvent.ESTABLISHED) {
             for (int messages = random.nextInt(2); messages > 0; messages--) {
-                connection.sendWithImmediate(memory, 0, 1 + random.nextInt(BUFFER_BYTES / 4), CompletionFlag.ALWAYS, 0, 0);
+                connection.sendWithImmediate(memory, 0, 1 + random.nextInt(BUFFER_BYTES / 4), true, 0, 0);
             }
         }
     }
@@ -65,7 +64,7 @@ final class VanishingPeer implements AutoCloseable {
     }
 
     @Override
-    public void close() throws RpmaException {
+    public void close() throws RdmaException {
         if (connection != null) {
             connection.close();
         }

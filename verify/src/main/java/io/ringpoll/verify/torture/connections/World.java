@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.connections;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.Map;
 import java.util.Queue;
@@ -11,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /** The objects of a scene, shared by all its threads; any thread. */
 final class World {
     private final long seed;
+    private final RdmaApi api;
     private final ConnectionShape shape;
     private final Violations violations;
     private final Map<Long, Side> sides = new ConcurrentHashMap<>();
@@ -18,10 +20,16 @@ final class World {
     private final AtomicLong numbers = new AtomicLong();
     private volatile boolean calm;
 
-    World(final long seed, final ConnectionShape shape, final Violations violations) {
+    World(final long seed, final RdmaApi api, final ConnectionShape shape, final Violations violations) {
         this.seed = seed;
+        this.api = api;
         this.shape = shape;
         this.violations = violations;
+    }
+
+    /** The binding that makes all connections. */
+    RdmaApi api() {
+        return api;
     }
 
     ConnectionShape shape() {

@@ -4,7 +4,6 @@ import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
-import io.ringpoll.rpma.RpmaCompletionQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -16,10 +15,10 @@ final class EndpointQueue extends TorturedQueue {
     private static final long POLL_NS = 100_000;
 
     private final EndpointState endpoint;
-    private final RpmaCompletionQueue queue;
+    private final CompletionQueue queue;
     private final boolean first;
 
-    EndpointQueue(final int number, final EndpointState endpoint, final RpmaCompletionQueue queue, final boolean first) {
+    EndpointQueue(final int number, final EndpointState endpoint, final CompletionQueue queue, final boolean first) {
         super(number);
         this.endpoint = endpoint;
         this.queue = queue;

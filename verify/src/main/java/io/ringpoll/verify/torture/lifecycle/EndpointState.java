@@ -1,14 +1,13 @@
 package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,31 +33,33 @@ final class EndpointState implements AutoCloseable {
     private final Link link;
     private final int depth;
     private final Violations violations;
-    private final LocalMemoryRegion memory;
+    private final RcPeer peer;
+    private final RcMemory memory;
     private final Ledger sends;
     private final Ledger receives;
     private final ReentrantLock sendSide = new ReentrantLock();
     private final ReentrantLock receiveSide = new ReentrantLock();
     /** Receives for messages of the peer. */
     private final AtomicInteger credits = new AtomicInteger();
-    private Connection connection;
-    private RemoteMemoryRegion remote;
+    private RcConnection connection;
+    private RcRemoteMemory remote;
     private EndpointState other;
     private volatile boolean closing;
 
-    EndpointState(final int number, final Link link, final Peer peer, final int depth, final Violations violations) {
+    EndpointState(final int number, final Link link, final RcPeer peer, final int depth, final Violations violations) {
         this.number = number;
         this.link = link;
         this.depth = depth;
         this.violations = violations;
-        this.memory = peer.allocate(MEMORY_BYTES, MemoryUsage.values());
+        this.peer = peer;
+        this.memory = peer.allocate(MEMORY_BYTES, RcUsage.values());
         this.sends = new Ledger("send side of endpoint " + number, MOST_WORK_REQUESTS, violations);
         this.receives = new Ledger("receive side of endpoint " + number, MOST_WORK_REQUESTS, violations);
     }
 
-    void connected(final Connection established, final byte[] descriptorOfOther) {
+    void connected(final RcConnection established, final byte[] descriptorOfOther) {
         connection = established;
-        remote = RemoteMemoryRegion.ofDescriptor(descriptorOfOther);
+        remote = peer.remote(descriptorOfOther);
     }
 
     void linkedTo(final EndpointState otherEndpoint) {
@@ -69,7 +70,7 @@ final class EndpointState implements AutoCloseable {
         return number;
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 
@@ -109,7 +110,7 @@ final class EndpointState implements AutoCloseable {
             if (accepted) {
                 credits.incrementAndGet();
             }
-        } catch (final IllegalStateException | RpmaException failed) {
+        } catch (final IllegalStateException | RdmaException failed) {
             judge("receive", failed);
         } finally {
             receiveSide.unlock();
@@ -126,17 +127,17 @@ final class EndpointState implements AutoCloseable {
             final boolean message = kind == 0 && other.takeCredit();
             final boolean accepted;
             if (message) {
-                accepted = connection.send(memory, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, id);
+                accepted = connection.send(memory, 0, MESSAGE_BYTES, true, id);
             } else if (kind == 1) {
-                accepted = connection.read(memory, 0, remote, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, id);
+                accepted = connection.read(memory, 0, remote, 0, MESSAGE_BYTES, true, id);
             } else {
-                accepted = connection.write(remote, 0, memory, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, id);
+                accepted = connection.write(remote, 0, memory, 0, MESSAGE_BYTES, true, id);
             }
             if (message && !accepted) {
                 other.credits.incrementAndGet();
             }
             judge(accepted, open, sends, "send");
-        } catch (final IllegalStateException | RpmaException failed) {
+        } catch (final IllegalStateException | RdmaException failed) {
             judge("send", failed);
         } finally {
             sendSide.unlock();

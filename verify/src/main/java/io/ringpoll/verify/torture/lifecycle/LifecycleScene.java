@@ -4,13 +4,15 @@ import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.connections.PolledQueue;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.FailurePolicy;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineStartException;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
 import io.ringpoll.verify.torture.supervised.Violations;
@@ -39,6 +41,7 @@ final class LifecycleScene implements SupervisedScene {
     private static final int INTERRUPTED_START_ONE_IN = 16;
 
     private final long seed;
+    private final RdmaApi api;
     private final String address;
     private final Path countersFolder;
     private final SplittableRandom random;
@@ -50,8 +53,9 @@ final class LifecycleScene implements SupervisedScene {
     private long completions;
     private long calls;
 
-    LifecycleScene(final long seed, final String address, final Path countersFolder) {
+    LifecycleScene(final long seed, final RdmaApi api, final String address, final Path countersFolder) {
         this.seed = seed;
+        this.api = api;
         this.address = address;
         this.countersFolder = countersFolder;
         this.random = new SplittableRandom(seed);
@@ -106,12 +110,12 @@ final class LifecycleScene implements SupervisedScene {
             add(new SyntheticQueue(nextNumber(), shape.ringSize(), random.split(), violations));
         }
         if (shape.links() > 0) {
-            final Peer peer = closed(Peer.ofLocal(address));
+            final RcPeer peer = closed(api.ofLocal(address));
             world.opened(peer.context());
             for (int i = 0; i < shape.links(); i++) {
                 final Link link = closed(new Link(nextNumber(), address, peer, shape, random.split(), violations));
                 for (final EndpointState endpoint : link.endpoints()) {
-                    world.queues().add(new EndpointQueue(nextNumber(), endpoint, endpoint.connection().completionQueue(), true));
+                    world.queues().add(new EndpointQueue(nextNumber(), endpoint, PolledQueue.of(endpoint.connection()), true));
                 }
                 for (final EndpointState endpoint : link.endpoints()) {
                     endpoint.connection().receiveCompletionQueue().ifPresent(

@@ -2,6 +2,7 @@ package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.torture.supervised.SceneKind;
 import io.ringpoll.verify.torture.supervised.SceneRunner;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
@@ -34,16 +35,17 @@ public final class LifecycleScenes implements SceneRunner.Scenes {
     }
 
     @Override
-    public SupervisedScene scene(final long seed, final String address, final Path countersFolder) {
-        return new LifecycleScene(seed, address, countersFolder);
+    public SupervisedScene scene(final long seed, final RdmaApi api, final String address, final Path countersFolder) {
+        return new LifecycleScene(seed, api, address, countersFolder);
     }
 
     @Override
-    public boolean warmUp(final PrintStream out, final String address, final Path countersFolder) throws InterruptedException {
+    public boolean warmUp(final PrintStream out, final RdmaApi api, final String address, final Path countersFolder)
+        throws InterruptedException {
         if (Device.current().kind() == DeviceKind.LOOPBACK) {
             WarmUp.play(out);
             return true;
         }
-        return SceneRunner.Scenes.super.warmUp(out, address, countersFolder);
+        return SceneRunner.Scenes.super.warmUp(out, api, address, countersFolder);
     }
 }

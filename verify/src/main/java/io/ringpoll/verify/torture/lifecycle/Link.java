@@ -1,12 +1,11 @@
 package io.ringpoll.verify.torture.lifecycle;
 
-import io.ringpoll.internal.connections.FirstEvent;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -21,29 +20,25 @@ final class Link implements AutoCloseable {
 
     /** Connects two endpoints with consecutive numbers. */
     Link(
-        final int number, final String address, final Peer peer, final Shape shape, final SplittableRandom random,
+        final int number, final String address, final RcPeer peer, final Shape shape, final SplittableRandom random,
         final Violations violations) {
         final boolean receiveQueue = random.nextBoolean();
         final boolean sharedChannel = random.nextBoolean();
         final int depth = shape.depth();
         client = new EndpointState(number, this, peer, depth, violations);
         server = new EndpointState(number + 1, this, peer, depth, violations);
-        try (ConnectionConfig config = ConnectionConfig.create(); Endpoint listener = peer.listen(address, "0")) {
-            config.sqSize(depth).rqSize(depth).cqSize(receiveQueue ? depth + 1 : 2 * depth + 1)
-                .sharedCompletionChannel(sharedChannel);
-            if (receiveQueue) {
-                config.rcqSize(depth + 1);
-            }
-            final String port = Integer.toString(listener.port());
-            final Connection active = peer.request(address, port, config).connect();
+        final RcConfig config = RcConfig.of(depth, depth, receiveQueue ? depth + 1 : 2 * depth + 1)
+            .withReceiveQueue(receiveQueue ? depth + 1 : 0).withSharedChannel(sharedChannel);
+        try (RcListener listener = peer.listen(address, 0)) {
+            final RcConnection active = peer.request(address, listener.port(), config).connect();
             client.connected(active, server.descriptor());
-            final ConnectionRequest request = listener.nextRequest(config, TIMEOUT_MS)
+            final RcRequest request = listener.nextRequest(config, TIMEOUT_MS)
                 .orElseThrow(() -> new IllegalStateException("no connection request arrived"));
             server.connected(request.connect(), client.descriptor());
             client.linkedTo(server);
             server.linkedTo(client);
             for (final EndpointState endpoint : endpoints()) {
-                FirstEvent.awaitEstablished(endpoint.connection(), TIMEOUT_MS);
+                endpoint.connection().awaitEstablished(TIMEOUT_MS);
             }
         }
     }
@@ -67,7 +62,7 @@ final class Link implements AutoCloseable {
         for (final EndpointState endpoint : endpoints()) {
             try {
                 endpoint.connection().disconnect();
-            } catch (final IllegalStateException | RpmaException closedOrDown) {
+            } catch (final IllegalStateException | RdmaException closedOrDown) {
                 // The other end, or another thread, has closed it first.
             }
         }

@@ -1,16 +1,15 @@
 package io.ringpoll.verify.torture.processes;
 
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.FlushType;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.internal.connections.PolledQueue;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcRequest;
+import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.verify.torture.connections.Content;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.List;
@@ -49,10 +48,11 @@ final class End implements AutoCloseable {
     private final Violations violations;
     private final Journal journal;
     private final SplittableRandom random;
-    private final LocalMemoryRegion memory;
+    private final RcPeer peer;
+    private final RcMemory memory;
     private final UnsafeBuffer buffer;
-    private Connection connection;
-    private RemoteMemoryRegion remote;
+    private RcConnection connection;
+    private RcRemoteMemory remote;
 
     // The posting thread.
     private final boolean[] signalled = new boolean[RECORDS];
@@ -93,8 +93,9 @@ final class End implements AutoCloseable {
      * @param ofPeer          whether this is the peer's process, and not the survivor
      * @param journal         receives the counts; null for none
      */
-    End(final Registry registry, final Peer peer, final Life life, final int connectionIndex, final boolean ofPeer,
+    End(final Registry registry, final RcPeer peer, final Life life, final int connectionIndex, final boolean ofPeer,
         final Journal journal) {
+        this.peer = peer;
         this.life = life;
         this.connectionIndex = connectionIndex;
         this.journal = journal;
@@ -102,7 +103,7 @@ final class End implements AutoCloseable {
         numberOfOther = life.number(connectionIndex, !ofPeer);
         violations = registry.violations();
         random = new SplittableRandom(number);
-        memory = peer.allocate(receive(life.receives()), MemoryUsage.values());
+        memory = peer.allocate(receive(life.receives()), RcUsage.values());
         memory.memory().fill((byte) 0);
         buffer = new UnsafeBuffer(memory.memory().asByteBuffer());
         Content.write(number, READABLE, buffer, ACKNOWLEDGEMENT_BYTES, life.maxBytes());
@@ -135,28 +136,28 @@ final class End implements AutoCloseable {
     }
 
     /** Posts all receives before the connection is established: the other side may send at once. */
-    void postReceives(final ConnectionRequest request) {
+    void postReceives(final RcRequest request) {
         while (receivesPosted < life.receives() && request.receive(memory, receive(receivesPosted), life.maxBytes(),
             idBase | RECEIVE_BIT | receivesPosted)) {
             receivesPosted++;
         }
     }
 
-    void connected(final Connection established) {
+    void connected(final RcConnection established) {
         connection = established;
     }
 
     void other(final byte[] descriptor) {
-        remote = RemoteMemoryRegion.ofDescriptor(descriptor);
+        remote = peer.remote(descriptor);
     }
 
-    Connection connection() {
+    RcConnection connection() {
         return connection;
     }
 
-    List<RpmaCompletionQueue> queues() {
+    List<CompletionQueue> queues() {
         return connection == null ? List.of() :
-            Stream.concat(Stream.of(connection.completionQueue()), connection.receiveCompletionQueue().stream()).toList();
+            Stream.concat(Stream.of(PolledQueue.of(connection)), connection.receiveCompletionQueue().stream()).toList();
     }
 
     // The posting thread
@@ -193,7 +194,7 @@ final class End implements AutoCloseable {
     private void acknowledge() {
         final long count = received;
         if (count > acknowledgementsPosted) {
-            final CompletionFlag flag = begin(0, 0, quiet);
+            final boolean flag = begin(0, 0, quiet);
             if (end(connection.atomicWrite(remote, 0, count, flag, idBase | posted))) {
                 acknowledgementsPosted = count;
             }
@@ -221,15 +222,15 @@ final class End implements AutoCloseable {
     private void postRead() {
         final int length = 1 + random.nextInt(life.maxBytes());
         reading = true;
-        final CompletionFlag flag = begin(0, length, true);
+        final boolean flag = begin(0, length, true);
         if (!end(connection.read(memory, cell(1), remote, cell(0), length, flag, idBase | posted))) {
             reading = false;
         }
     }
 
     private boolean postFlush(final boolean isSignalled) {
-        final CompletionFlag flag = begin(0, 0, isSignalled);
-        return end(connection.flush(remote, target(0), FLUSH_BYTES, FlushType.VISIBILITY, flag, idBase | posted));
+        final boolean flag = begin(0, 0, isSignalled);
+        return end(connection.flush(remote, target(0), FLUSH_BYTES, flag, idBase | posted));
     }
 
     private void postMessage() {
@@ -243,7 +244,7 @@ final class End implements AutoCloseable {
             sent(sequence);
         }
         final boolean isWrite = message.kind() == Message.Kind.WRITE_THEN_SEND && !written && length > 0;
-        final CompletionFlag flag = begin(isWrite ? 0 : sequence, 0, false);
+        final boolean flag = begin(isWrite ? 0 : sequence, 0, false);
         final long id = idBase | posted;
         final boolean isAccepted = end(switch (message.kind()) {
             case SEND -> connection.send(memory, source, length, flag, id);
@@ -267,13 +268,13 @@ final class End implements AutoCloseable {
         }
     }
 
-    private CompletionFlag begin(final long message, final int readBytes, final boolean mustSignal) {
+    private boolean begin(final long message, final int readBytes, final boolean mustSignal) {
         final int record = (int) (posted % RECORDS);
         signalled[record] = mustSignal || random.nextInt(life.unsignalled()) == 0 || posted % 3 == 0;
         messageOf[record] = message;
         readBytesOf[record] = readBytes;
         posting = posted + 1;
-        return signalled[record] ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+        return signalled[record];
     }
 
     private boolean end(final boolean accepted) {

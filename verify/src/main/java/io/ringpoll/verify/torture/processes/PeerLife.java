@@ -1,9 +1,9 @@
 package io.ringpoll.verify.torture.processes;
 
+import io.ringpoll.completion.RdmaException;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.io.IOException;
@@ -34,7 +34,7 @@ final class PeerLife {
     private final Violations violations;
     private final Registry registry;
     private final PipelineGroup group;
-    private final Peer peer;
+    private final RcPeer peer;
     private final String name;
     private final Others others;
     private PeerProcess process;
@@ -53,7 +53,7 @@ final class PeerLife {
         boolean areNone();
     }
 
-    PeerLife(final Life life, final Registry registry, final PipelineGroup group, final Peer peer, final String name,
+    PeerLife(final Life life, final Registry registry, final PipelineGroup group, final RcPeer peer, final String name,
         final Others others) {
         this.life = life;
         this.violations = registry.violations();
@@ -88,7 +88,7 @@ final class PeerLife {
         print(life.toString());
         long connectedNs = startNs;
         final Path file = file();
-        try (Endpoint endpoint = life.peerListens() ? null : peer.listen(address, "0")) {
+        try (RcListener endpoint = life.peerListens() ? null : peer.listen(address, 0)) {
             final Journal journal = Journal.open(file, life.connections());
             final Map<Long, String> ofKilled = PortFolder.unowned();
             process = new PeerProcess(name, Stream.concat(words.stream(), Stream.of(address,
@@ -162,7 +162,7 @@ final class PeerLife {
         }
     }
 
-    private boolean connect(final String address, final Endpoint endpoint) {
+    private boolean connect(final String address, final RcListener endpoint) {
         if (endpoint != null) {
             return traffic.accept(endpoint, ignored -> !process.isAlive());
         }
@@ -177,7 +177,7 @@ final class PeerLife {
         }
         try {
             return traffic.connect(address, Integer.parseInt(port));
-        } catch (final RpmaException refused) {
+        } catch (final RdmaException refused) {
             tick();
             violations.expect(life.fate() == Life.Fate.KILLED_EARLY, "not connected: " + refused.getMessage());
             return false;

@@ -2,10 +2,11 @@ package io.ringpoll.verify.torture.processes;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.Violations;
@@ -37,6 +38,7 @@ final class PeerMain {
     private static final int ORPHANED = 3;
 
     private final PrintStream out = System.out;
+    private final RdmaApi api;
     private final ProcessShape shape;
     private final Life life;
     private final String address;
@@ -45,7 +47,8 @@ final class PeerMain {
     private volatile boolean finish;
     private volatile boolean close;
 
-    private PeerMain(final ProcessShape shape, final Life life, final String address, final int port) {
+    private PeerMain(final RdmaApi api, final ProcessShape shape, final Life life, final String address, final int port) {
+        this.api = api;
         this.shape = shape;
         this.life = life;
         this.address = address;
@@ -55,19 +58,22 @@ final class PeerMain {
     /**
      * Plays a life.
      *
-     * @param arguments seed of the scene, number of the peer, number of its life, address, port of the survivor or 0 to listen,
-     *                  file of the journal
+     * @param arguments binding, seed of the scene, number of the peer, number of its life, address, port of the survivor or
+     *                  0 to listen, file of the journal
      * @throws IOException if the journal cannot be mapped
      */
     public static void main(final String[] arguments) throws IOException {
-        RpmaLog.threshold(LogLevel.DISABLED);
+        final RdmaApi api = RdmaApi.valueOf(arguments[0]);
+        if (api == RdmaApi.RPMA) {
+            RpmaLog.threshold(LogLevel.DISABLED);
+        }
         final ProcessShape shape = ProcessShape.draw(
-            new SplittableRandom(Long.parseLong(arguments[0])), Device.current().kind() == DeviceKind.LOOPBACK);
-        final Life life = shape.peers().get(Integer.parseInt(arguments[1])).get(Integer.parseInt(arguments[2]));
-        final PeerMain main = new PeerMain(shape, life, arguments[3], Integer.parseInt(arguments[4]));
+            new SplittableRandom(Long.parseLong(arguments[1])), Device.current().kind() == DeviceKind.LOOPBACK);
+        final Life life = shape.peers().get(Integer.parseInt(arguments[2])).get(Integer.parseInt(arguments[3]));
+        final PeerMain main = new PeerMain(api, shape, life, arguments[4], Integer.parseInt(arguments[5]));
         Thread.ofPlatform().daemon().name("commands").start(main::read);
         try {
-            main.play(Journal.open(Path.of(arguments[5]), life.connections()));
+            main.play(Journal.open(Path.of(arguments[6]), life.connections()));
         } catch (final RuntimeException | Error thrown) {
             main.violations.unexpected("the peer", thrown);
         }
@@ -90,9 +96,9 @@ final class PeerMain {
     @SuppressWarnings("try") // closes the listener
     private void play(final Journal journal) {
         final Registry registry = new Registry(violations);
-        try (Peer peer = Peer.ofLocal(address); PipelineGroup group = registry.start(shape, "peer-");
+        try (RcPeer peer = api.ofLocal(address); PipelineGroup group = registry.start(shape, "peer-");
             Traffic traffic = new Traffic(registry, group, peer, life, true, journal, () -> { });
-            Endpoint endpoint = life.peerListens() ? peer.listen(address, "0") : null) {
+            RcListener endpoint = life.peerListens() ? peer.listen(address, 0) : null) {
             if (endpoint == null) {
                 violations.expect(traffic.connect(address, port), "the survivor is gone");
             } else {

@@ -3,9 +3,10 @@ package io.ringpoll.verify.torture.processes;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
 import io.ringpoll.verify.torture.supervised.Violations;
@@ -35,6 +36,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
 
     private final PrintStream out = System.out;
     private final long seed;
+    private final RdmaApi api;
     private final String address;
     private final boolean isLoopback = Device.current().kind() == DeviceKind.LOOPBACK;
     private final ProcessShape shape;
@@ -43,8 +45,9 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
     private long requests;
     private long lives;
 
-    ProcessScene(final long seed, final String address) {
+    ProcessScene(final long seed, final RdmaApi api, final String address) {
         this.seed = seed;
+        this.api = api;
         this.address = address;
         shape = ProcessShape.draw(new SplittableRandom(seed), isLoopback);
     }
@@ -79,7 +82,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
     public void play() throws InterruptedException {
         final long segments = segments();
         final Registry registry = new Registry(violations);
-        try (Peer peer = Peer.ofLocal(address)) {
+        try (RcPeer peer = api.ofLocal(address)) {
             final PipelineGroup group = registry.start(shape, threadPrefix());
             try (FaultInjection faults = shape.plan().map(FaultInjection::apply).orElse(null)) {
                 playLives(registry, group, peer);
@@ -97,7 +100,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
             " after it");
     }
 
-    private void playLives(final Registry registry, final PipelineGroup group, final Peer peer) throws InterruptedException {
+    private void playLives(final Registry registry, final PipelineGroup group, final RcPeer peer) throws InterruptedException {
         final List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < shape.peers().size(); i++) {
             final int number = i;
@@ -120,7 +123,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
         }
     }
 
-    private void playLives(final Registry registry, final PipelineGroup group, final Peer peer, final int number)
+    private void playLives(final Registry registry, final PipelineGroup group, final RcPeer peer, final int number)
         throws InterruptedException {
         final List<Life> planned = shape.peers().get(number);
         for (int i = 0; i < planned.size() && violations.isEmpty(); i++) {
@@ -128,8 +131,8 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
                 threadPrefix() + "output-" + number + '-' + i, this);
             enter(life);
             try {
-                START_NS.set(life.play(address, List.of(Long.toString(seed), Integer.toString(number), Integer.toString(i)),
-                    START_NS.get()));
+                START_NS.set(life.play(address, List.of(
+                    api.name(), Long.toString(seed), Integer.toString(number), Integer.toString(i)), START_NS.get()));
             } finally {
                 leave(life);
             }

@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.processes;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.torture.supervised.SceneKind;
 import io.ringpoll.verify.torture.supervised.SceneRunner;
 import io.ringpoll.verify.torture.supervised.SupervisedScene;
@@ -25,7 +26,7 @@ public final class ProcessScenes implements SceneRunner.Scenes {
     }
 
     @Override
-    public SupervisedScene scene(final long seed, final String address, final Path countersFolder) {
-        return new ProcessScene(seed, address);
+    public SupervisedScene scene(final long seed, final RdmaApi api, final String address, final Path countersFolder) {
+        return new ProcessScene(seed, api, address);
     }
 }

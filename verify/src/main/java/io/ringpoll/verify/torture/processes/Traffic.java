@@ -1,13 +1,13 @@
 package io.ringpoll.verify.torture.processes;
 
+import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaCompletionQueue;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,14 +21,14 @@ final class Traffic implements AutoCloseable {
 
     private final Registry registry;
     private final PipelineGroup group;
-    private final Peer peer;
+    private final RcPeer peer;
     private final Life life;
     private final boolean ofPeer;
     private final Journal journal;
     private final Runnable tick;
     private final List<End> ends = new ArrayList<>();
     private final List<End> established = new ArrayList<>();
-    private final List<RpmaCompletionQueue> queues = new ArrayList<>();
+    private final List<CompletionQueue> queues = new ArrayList<>();
     private volatile long progress;
 
     /**
@@ -42,7 +42,7 @@ final class Traffic implements AutoCloseable {
      * @param journal  receives the counts; null for none
      * @param tick     called again and again while the calling thread waits for the other process
      */
-    Traffic(final Registry registry, final PipelineGroup group, final Peer peer, final Life life, final boolean ofPeer,
+    Traffic(final Registry registry, final PipelineGroup group, final RcPeer peer, final Life life, final boolean ofPeer,
         final Journal journal, final Runnable tick) {
         this.registry = registry;
         this.group = group;
@@ -54,11 +54,10 @@ final class Traffic implements AutoCloseable {
     }
 
     /** A queue of n is granted as up to 2n - 1: as many sends must leave room for the receives, or both sides wait in vain. */
-    private ConnectionConfig config() {
-        final ConnectionConfig config = ConnectionConfig.create().sqSize(life.depth()).rqSize(life.receives())
-            .cqSize(life.receiveQueue() ? life.depth() + 1 : 2 * life.depth() + life.receives())
-            .sharedCompletionChannel(life.shared());
-        return life.receiveQueue() ? config.rcqSize(life.receives()) : config;
+    private RcConfig config() {
+        return RcConfig.of(life.depth(), life.receives(),
+            life.receiveQueue() ? life.depth() + 1 : 2 * life.depth() + life.receives())
+            .withReceiveQueue(life.receiveQueue() ? life.receives() : 0).withSharedChannel(life.shared());
     }
 
     private End add() {
@@ -73,57 +72,55 @@ final class Traffic implements AutoCloseable {
 
     /** Makes all connections; false if the other process is gone. */
     boolean connect(final String address, final int port) {
-        try (ConnectionConfig config = config()) {
-            for (int i = 0; i < life.connections(); i++) {
-                final End end = add();
-                try (ConnectionRequest request = peer.request(address, Integer.toString(port), config)) {
-                    end.postReceives(request);
-                    end.connected(request.connect(hello(end)));
-                }
-                if (!isEstablished(end.connection())) {
-                    return false;
-                }
-                begin(end, end.connection().privateData());
+        final RcConfig config = config();
+        for (int i = 0; i < life.connections(); i++) {
+            final End end = add();
+            try (RcRequest request = peer.request(address, port, config)) {
+                end.postReceives(request);
+                end.connected(request.connect(hello(end)));
             }
+            if (!isEstablished(end.connection())) {
+                return false;
+            }
+            begin(end, end.connection().privateData());
         }
         return true;
     }
 
     /** Accepts all connections; false if the other process is gone. */
-    boolean accept(final Endpoint endpoint, final Predicate<Traffic> isGone) {
-        try (ConnectionConfig config = config()) {
-            for (int i = 0; i < life.connections(); i++) {
-                final End end = add();
-                Optional<ConnectionRequest> next = Optional.empty();
-                while (next.isEmpty()) {
-                    tick.run();
-                    if (isGone.test(this)) {
-                        return false;
-                    }
-                    next = endpoint.nextRequest(config, LOOK_MS);
-                }
-                final byte[] hello;
-                try (ConnectionRequest request = next.get()) {
-                    hello = request.privateData();
-                    end.postReceives(request);
-                    end.connected(request.connect(hello(end)));
-                }
-                if (!isEstablished(end.connection())) {
+    boolean accept(final RcListener listener, final Predicate<Traffic> isGone) {
+        final RcConfig config = config();
+        for (int i = 0; i < life.connections(); i++) {
+            final End end = add();
+            Optional<RcRequest> next = Optional.empty();
+            while (next.isEmpty()) {
+                tick.run();
+                if (isGone.test(this)) {
                     return false;
                 }
-                begin(end, hello);
+                next = listener.nextRequest(config, LOOK_MS);
             }
+            final byte[] hello;
+            try (RcRequest request = next.get()) {
+                hello = request.privateData();
+                end.postReceives(request);
+                end.connected(request.connect(hello(end)));
+            }
+            if (!isEstablished(end.connection())) {
+                return false;
+            }
+            begin(end, hello);
         }
         return true;
     }
 
-    private boolean isEstablished(final Connection connection) {
-        Optional<ConnectionEvent> event = Optional.empty();
+    private boolean isEstablished(final RcConnection connection) {
+        Optional<RcEvent> event = Optional.empty();
         while (event.isEmpty()) {
             tick.run();
             event = connection.nextEvent(LOOK_MS);
         }
-        return event.get() == ConnectionEvent.ESTABLISHED;
+        return event.get() == RcEvent.ESTABLISHED;
     }
 
     private byte[] hello(final End end) {
@@ -138,7 +135,7 @@ final class Traffic implements AutoCloseable {
         final byte[] descriptor = new byte[bytes.remaining()];
         bytes.get(descriptor);
         end.other(descriptor);
-        for (final RpmaCompletionQueue queue : end.queues()) {
+        for (final CompletionQueue queue : end.queues()) {
             group.addQueue(queue);
             queues.add(queue);
         }
@@ -198,7 +195,7 @@ final class Traffic implements AutoCloseable {
 
     @Override
     public void close() {
-        for (final RpmaCompletionQueue queue : queues) {
+        for (final CompletionQueue queue : queues) {
             try {
                 group.removeQueue(queue);
             } catch (final TimeoutException stuck) {

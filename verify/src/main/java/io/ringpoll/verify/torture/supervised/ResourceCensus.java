@@ -4,7 +4,7 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.os.OwnedMemory;
-import io.ringpoll.rpma.Peer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.torture.LiveObjects;
 import java.io.File;
 import java.io.IOException;
@@ -34,13 +34,14 @@ public final class ResourceCensus {
     /**
      * Prepares a census.
      *
+     * @param api            the binding of the scenes
      * @param countersFolder folder of the counters files of the scenes
      */
-    public ResourceCensus(final Path countersFolder) {
+    public ResourceCensus(final RdmaApi api, final Path countersFolder) {
         this.countersFolder = countersFolder;
         if (Device.current().kind() == DeviceKind.LOOPBACK) {
             // Its connection manager opens the descriptors that the process keeps when it is first used.
-            Peer.ofLocal(Device.current().address().host()).close();
+            api.ofLocal(Device.current().address().host()).close();
         }
     }
 

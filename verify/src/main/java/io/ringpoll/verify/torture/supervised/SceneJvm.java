@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.supervised;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -29,6 +30,7 @@ public final class SceneJvm {
     private static final int MOST_LINES = 400;
 
     private final JvmKind kind;
+    private final RdmaApi api;
     private final String address;
     private final Path folder;
     private final Class<?> main;
@@ -49,14 +51,17 @@ public final class SceneJvm {
      * Prepares a child.
      *
      * @param kind             kind of the JVM
+     * @param api              the binding of the scenes
      * @param address          address of the interface of the device
      * @param folder           folder for its counters files and its crash report
      * @param main             plays the scenes with a {@link SceneRunner}, or a substitute
      * @param longestSilenceNs time without output after which it counts as hanging
      */
     SceneJvm(
-        final JvmKind kind, final String address, final Path folder, final Class<?> main, final long longestSilenceNs) {
+        final JvmKind kind, final RdmaApi api, final String address, final Path folder, final Class<?> main,
+        final long longestSilenceNs) {
         this.kind = kind;
+        this.api = api;
         this.address = address;
         this.folder = folder;
         this.main = main;
@@ -105,7 +110,7 @@ public final class SceneJvm {
             "-XX:+UnlockDiagnosticVMOptions", "-XX:+SafepointTimeout", "-XX:SafepointTimeoutDelay=30000",
             "-XX:+AbortVMOnSafepointTimeout", "-XX:HandshakeTimeout=30000"));
         command.addAll(kind.options());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName(), Long.toString(firstSeed),
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName(), api.name(), Long.toString(firstSeed),
             Integer.toString(count), Double.toString(seconds), Double.toString(mostSeconds), address,
             folder.resolve("counters").toString()));
         return command;

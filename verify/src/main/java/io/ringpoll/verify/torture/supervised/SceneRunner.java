@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.supervised;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.process.ProcessMemory;
@@ -30,6 +31,7 @@ public final class SceneRunner {
 
     private final PrintStream out = System.out;
     private final Scenes scenes;
+    private final RdmaApi api;
     private final String address;
     private final Path countersFolder;
     private final ResourceCensus census;
@@ -42,25 +44,27 @@ public final class SceneRunner {
          * Creates a scene.
          *
          * @param seed           of the scene
+         * @param api            the binding that makes its connections
          * @param address        of the device
          * @param countersFolder folder for counters files
          * @return to be played once
          */
-        SupervisedScene scene(long seed, String address, Path countersFolder);
+        SupervisedScene scene(long seed, RdmaApi api, String address, Path countersFolder);
 
         /**
          * Opens and loads the resources that the libraries of the device and the JVM load once.
          *
          * @param out            receives a line for each step, so that the process is not silent
+         * @param api            the binding that makes connections
          * @param address        of the device
          * @param countersFolder folder for counters files
          * @return false if a scene of the warm-up was violated; its lines have been written
          * @throws InterruptedException if the calling thread is interrupted
          */
-        default boolean warmUp(final PrintStream out, final String address, final Path countersFolder)
+        default boolean warmUp(final PrintStream out, final RdmaApi api, final String address, final Path countersFolder)
             throws InterruptedException {
             out.println("warm-up");
-            final SupervisedScene scene = scene(WARM_UP_SEED, address, countersFolder);
+            final SupervisedScene scene = scene(WARM_UP_SEED, api, address, countersFolder);
             final Violations violations = scene.violations();
             try {
                 scene.play();
@@ -82,33 +86,38 @@ public final class SceneRunner {
     private record Outcome(boolean ended, String threadPrefix, Violations violations, long events, long operations) {
     }
 
-    private SceneRunner(final Scenes scenes, final String address, final Path countersFolder) {
+    private SceneRunner(final Scenes scenes, final RdmaApi api, final String address, final Path countersFolder) {
         this.scenes = scenes;
+        this.api = api;
         this.address = address;
         this.countersFolder = countersFolder;
-        this.census = new ResourceCensus(countersFolder);
+        this.census = new ResourceCensus(api, countersFolder);
     }
 
     /**
      * Plays scenes, and ends the process.
      *
-     * @param arguments first seed, number of scenes, seconds, most seconds, address, folder for counters files
+     * @param arguments binding, first seed, number of scenes, seconds, most seconds, address, folder for counters files
      * @param scenes    the scenes
      * @throws Exception if the scenes cannot be played at all
      */
     public static void play(final String[] arguments, final Scenes scenes) throws Exception {
-        RpmaLog.threshold(LogLevel.DISABLED);
-        final long firstSeed = Long.parseLong(arguments[0]);
-        final int count = Integer.parseInt(arguments[1]);
-        final double seconds = Double.parseDouble(arguments[2]);
-        final double mostSeconds = Double.parseDouble(arguments[3]);
-        final SceneRunner runner = new SceneRunner(scenes, arguments[4], Files.createDirectories(Path.of(arguments[5])));
+        final RdmaApi api = RdmaApi.valueOf(arguments[0]);
+        if (api == RdmaApi.RPMA) {
+            RpmaLog.threshold(LogLevel.DISABLED);
+        }
+        final long firstSeed = Long.parseLong(arguments[1]);
+        final int count = Integer.parseInt(arguments[2]);
+        final double seconds = Double.parseDouble(arguments[3]);
+        final double mostSeconds = Double.parseDouble(arguments[4]);
+        final SceneRunner runner =
+            new SceneRunner(scenes, api, arguments[5], Files.createDirectories(Path.of(arguments[6])));
         System.exit(runner.run(firstSeed, count, seconds, mostSeconds) ? 0 : 1);
     }
 
     private boolean run(final long firstSeed, final int count, final double seconds, final double mostSeconds)
         throws InterruptedException {
-        if (!scenes.warmUp(out, address, countersFolder)) {
+        if (!scenes.warmUp(out, api, address, countersFolder)) {
             return false;
         }
         census.settle();
@@ -143,7 +152,7 @@ public final class SceneRunner {
     }
 
     private Outcome outcome(final long seed) throws InterruptedException {
-        final SupervisedScene scene = scenes.scene(seed, address, countersFolder);
+        final SupervisedScene scene = scenes.scene(seed, api, address, countersFolder);
         printBegin(out, seed, scene);
         boolean ended = false;
         try {

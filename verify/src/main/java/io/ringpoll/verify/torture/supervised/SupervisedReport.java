@@ -3,6 +3,7 @@ package io.ringpoll.verify.torture.supervised;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.PrintWriter;
 import java.util.List;
 
@@ -10,6 +11,7 @@ import java.util.List;
  * The result of a torture in child processes.
  *
  * @param scenesOf      what was played
+ * @param api           the binding that made the connections
  * @param firstSeed     seed of the first scene; each further one has the next
  * @param scenes        passed scenes
  * @param operations    their {@link SupervisedScene#operations()}
@@ -18,7 +20,7 @@ import java.util.List;
  * @param seconds       duration with the start of the child JVMs
  * @param last          the last child JVM: the failed one, if there was a failure
  */
-public record SupervisedReport(SceneKind scenesOf, long firstSeed, long scenes, long operations, long events,
+public record SupervisedReport(SceneKind scenesOf, RdmaApi api, long firstSeed, long scenes, long operations, long events,
     double playedSeconds, double seconds, SceneJvm last) {
     private static final int MOST_SHOWN = 12;
 
@@ -37,7 +39,8 @@ public record SupervisedReport(SceneKind scenesOf, long firstSeed, long scenes, 
 
     /** The command that plays the failed scene again. */
     private String replay() {
-        return "./ringpoll torture " + scenesOf.option() + " --seed " + last.lastSeed() + " --scenes 1 --jvm " + last.kind();
+        return "./ringpoll torture " + scenesOf.option() + " --api " + api + " --seed " + last.lastSeed() +
+            " --scenes 1 --jvm " + last.kind();
     }
 
     /**
@@ -74,7 +77,7 @@ public record SupervisedReport(SceneKind scenesOf, long firstSeed, long scenes, 
     public String toJson() {
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
-        root.put("firstSeed", firstSeed).put("scenes", scenes).put(scenesOf.operations(), operations)
+        root.put("api", api.toString()).put("firstSeed", firstSeed).put("scenes", scenes).put(scenesOf.operations(), operations)
             .put(scenesOf.events(), events)
             .put("playedSeconds", tenths(playedSeconds)).put("seconds", tenths(seconds)).put("sound", isSound());
         if (!isSound()) {

@@ -1,5 +1,6 @@
 package io.ringpoll.verify.torture.supervised;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.seeds.SeededRun;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -19,6 +20,7 @@ public final class SupervisedTorture {
     private static final double LEAST_SECONDS_PER_JVM = 1;
 
     private final SceneKind scenesOf;
+    private final RdmaApi api;
     private final SeededRun run;
     private final long scenes;
     private final JvmKind kind;
@@ -29,15 +31,17 @@ public final class SupervisedTorture {
      * Prepares a torture.
      *
      * @param scenesOf what is played
+     * @param api      the binding that makes the connections
      * @param run      seed and time
      * @param scenes   number of scenes instead of a time; 0 for the time
      * @param kind     of JVM; null for all in turn
      * @param address  of the device
      * @param progress receives progress lines
      */
-    public SupervisedTorture(final SceneKind scenesOf, final SeededRun run, final long scenes,
+    public SupervisedTorture(final SceneKind scenesOf, final RdmaApi api, final SeededRun run, final long scenes,
         final JvmKind kind, final String address, final PrintWriter progress) {
         this.scenesOf = scenesOf;
+        this.api = api;
         this.run = run;
         this.scenes = scenes;
         this.kind = kind;
@@ -53,7 +57,7 @@ public final class SupervisedTorture {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public SupervisedReport play() throws IOException, InterruptedException {
-        progress.printf("scenes from seed %d%n", run.firstSeed());
+        progress.printf("scenes over %s from seed %d%n", api, run.firstSeed());
         progress.flush();
         long played = 0;
         long events = 0;
@@ -66,7 +70,7 @@ public final class SupervisedTorture {
         for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played, playedSeconds); turn++) {
             final Path folder = Files.createTempDirectory("ringpoll-torture");
             child = new SceneJvm(
-                kinds.get(turn % kinds.size()), address, folder, scenesOf.main(), SceneJvm.LONGEST_SILENCE_NS);
+                kinds.get(turn % kinds.size()), api, address, folder, scenesOf.main(), SceneJvm.LONGEST_SILENCE_NS);
             final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
             final double most = scenes > 0 ? Double.MAX_VALUE :
                 Math.max(LEAST_SECONDS_PER_JVM, run.seconds() - playedSeconds);
@@ -82,8 +86,8 @@ public final class SupervisedTorture {
                 delete(folder);
             }
         }
-        return new SupervisedReport(scenesOf, run.firstSeed(), played, operations, events, playedSeconds, run.elapsedSeconds(),
-            child);
+        return new SupervisedReport(scenesOf, api, run.firstSeed(), played, operations, events, playedSeconds,
+            run.elapsedSeconds(), child);
     }
 
     private boolean isToGoOn(final long played, final double playedSeconds) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verify.torture.supervised.ResourceCensus;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A few scenes in this process; {@code ./ringpoll torture --connections} plays more of them in others. */
 @Timeout(300)
@@ -29,12 +30,12 @@ class ConnectionSceneTest {
     private Path folder;
 
     @ParameterizedTest
-    @ValueSource(longs = {4, 6, 10, 17})
-    void shouldEndAsTheModelPredicts(final long seed) throws InterruptedException {
-        new ConnectionScene(seed, TestDevice.address(), folder).play();
-        final ResourceCensus census = new ResourceCensus(folder);
+    @CsvSource({"RPMA, 4", "RPMA, 6", "RPMA, 10", "RPMA, 17", "VERBS, 4", "VERBS, 6"})
+    void shouldEndAsTheModelPredicts(final RdmaApi api, final long seed) throws InterruptedException {
+        new ConnectionScene(seed, api, TestDevice.address(), folder).play();
+        final ResourceCensus census = new ResourceCensus(api, folder);
         final Map<String, Long> before = census.count();
-        final ConnectionScene scene = new ConnectionScene(seed, TestDevice.address(), folder);
+        final ConnectionScene scene = new ConnectionScene(seed, api, TestDevice.address(), folder);
         scene.play();
         census.compare(before, scene.threadPrefix(), scene.violations());
         assertTrue(scene.violations().isEmpty(), () -> scene.shape() + ": " + scene.violations().lines());

@@ -5,9 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verify.torture.supervised.Violations;
@@ -22,6 +23,8 @@ import java.util.function.Predicate;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Both sides of the connections of a life, within this process. */
 @Timeout(300)
@@ -37,10 +40,11 @@ class TrafficTest {
         void with(Traffic survivor, Traffic other);
     }
 
-    @Test
-    void shouldAccountForAllRequestsWhenASideDisconnectsInTheMiddleOfTheWork() {
+    @ParameterizedTest
+    @EnumSource(RdmaApi.class)
+    void shouldAccountForAllRequestsWhenASideDisconnectsInTheMiddleOfTheWork(final RdmaApi api) {
         for (final boolean survivorCloses : List.of(true, false)) {
-            play(drawn(life -> life.connections() > 1 && life.receiveQueue() == survivorCloses), (survivor, other) -> {
+            play(api, drawn(life -> life.connections() > 1 && life.receiveQueue() == survivorCloses), (survivor, other) -> {
                 until(survivor, other, () -> survivor.progress() > REQUESTS && other.progress() > REQUESTS);
                 survivor.mayFail();
                 (survivorCloses ? survivor : other).disconnect();
@@ -52,7 +56,7 @@ class TrafficTest {
 
     @Test
     void shouldBuildNoTextOfViolationsThatThereAreNot() {
-        play(drawn(life -> life.connections() == 1), (survivor, other) -> {
+        play(RdmaApi.RPMA, drawn(life -> life.connections() == 1), (survivor, other) -> {
             until(survivor, other, () -> survivor.progress() > REQUESTS && other.progress() > REQUESTS);
             until(survivor, other, () -> {
                 survivor.quieten();
@@ -68,7 +72,7 @@ class TrafficTest {
     void shouldBuildNoTextOfFailuresThatAreExpected() {
         final AtomicLong least = new AtomicLong(Long.MAX_VALUE);
         for (int i = 0; i < PLAYS && least.get() > 0; i++) {
-            play(drawn(life -> life.connections() == 1), (survivor, other) -> {
+            play(RdmaApi.RPMA, drawn(life -> life.connections() == 1), (survivor, other) -> {
                 until(survivor, other, () -> survivor.progress() > REQUESTS && other.progress() > REQUESTS);
                 final long before = bytesOfHandlers();
                 survivor.mayFail();
@@ -95,15 +99,15 @@ class TrafficTest {
             .filter(shape -> first.test(shape.peers().getFirst().getFirst())).findFirst().orElseThrow();
     }
 
-    private void play(final ProcessShape shape, final Work work) {
+    private void play(final RdmaApi api, final ProcessShape shape, final Work work) {
         final Life life = shape.peers().getFirst().getFirst();
         final Registry registry = new Registry(violations);
         final Registry registryOfOther = new Registry(violations);
-        try (Peer peer = Peer.ofLocal(TestDevice.address()); PipelineGroup group = registry.start(shape, "survivor-");
+        try (RcPeer peer = api.ofLocal(TestDevice.address()); PipelineGroup group = registry.start(shape, "survivor-");
             PipelineGroup groupOfOther = registryOfOther.start(shape, "other-");
             Traffic survivor = new Traffic(registry, group, peer, life, false, null, () -> { });
             Traffic other = new Traffic(registryOfOther, groupOfOther, peer, life, true, null, () -> { });
-            Endpoint endpoint = peer.listen(TestDevice.address(), "0")) {
+            RcListener endpoint = peer.listen(TestDevice.address(), 0)) {
             final CompletableFuture<Boolean> connected =
                 CompletableFuture.supplyAsync(() -> other.connect(TestDevice.address(), endpoint.port()));
             assertTrue(survivor.accept(endpoint, ignored -> connected.isCompletedExceptionally()));

@@ -3,6 +3,7 @@ package io.ringpoll.verify.torture.supervised;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -84,7 +85,7 @@ class SceneJvmTest {
     }
 
     private SceneJvm play(final String seed, final long patienceNs) throws IOException, InterruptedException {
-        final SceneJvm jvm = new SceneJvm(JvmKind.PLAIN, "127.0.0.1", folder, Misbehaving.class, patienceNs);
+        final SceneJvm jvm = new SceneJvm(JvmKind.PLAIN, RdmaApi.RPMA, "127.0.0.1", folder, Misbehaving.class, patienceNs);
         jvm.play(Long.parseLong(seed), 1, 1, 1);
         return jvm;
     }
@@ -100,7 +101,7 @@ class SceneJvmTest {
         }
 
         public static void main(final String[] arguments) throws InterruptedException {
-            final String seed = arguments[0];
+            final String seed = arguments[1];
             if ("6".equals(seed)) {
                 Thread.sleep(START_MS);
             }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -52,8 +53,9 @@ class SceneRunnerTest {
     }
 
     private boolean warmUp(final Consumer<Violations> play) throws InterruptedException {
-        final SceneRunner.Scenes scenes = (seed, address, countersFolder) -> new FakeScene(play, new Violations());
-        return scenes.warmUp(new PrintStream(written, true, StandardCharsets.UTF_8), "an address", Path.of("counters"));
+        final SceneRunner.Scenes scenes = (seed, api, address, countersFolder) -> new FakeScene(play, new Violations());
+        return scenes.warmUp(
+            new PrintStream(written, true, StandardCharsets.UTF_8), RdmaApi.VERBS, "an address", Path.of("counters"));
     }
 
     private List<String> lines() {
