@@ -21,7 +21,7 @@ module io.ringpoll.rpma {
     exports io.ringpoll.internal.ffm to io.ringpoll.loopback, io.ringpoll.pipeline, io.ringpoll.ratis;
     exports io.ringpoll.internal.lifecycle to io.ringpoll.loopback;
     exports io.ringpoll.internal.os to io.ringpoll.loopback, io.ringpoll.poller, io.ringpoll.pipeline, io.ringpoll.connections;
-    exports io.ringpoll.internal.rc to io.ringpoll.loopback, io.ringpoll.connections, io.ringpoll.ratis;
+    exports io.ringpoll.internal.rc to io.ringpoll.loopback, io.ringpoll.pipeline, io.ringpoll.connections, io.ringpoll.ratis;
     exports io.ringpoll.internal.verbs
         to io.ringpoll.loopback, io.ringpoll.poller, io.ringpoll.pipeline, io.ringpoll.connections;
 

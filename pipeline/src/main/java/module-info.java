@@ -9,5 +9,5 @@ module io.ringpoll.pipeline {
 
     exports io.ringpoll.counters;
     exports io.ringpoll.pipeline;
-    exports io.ringpoll.internal.pipeline to io.ringpoll.connections;
+    exports io.ringpoll.internal.pipeline to io.ringpoll.connections, io.ringpoll.ratis;
 }

@@ -2,8 +2,8 @@ package io.ringpoll.connections;
 
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.RdmaException;
-import io.ringpoll.internal.connections.PolledQueue;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.pipeline.PolledQueue;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcMemory;
 import io.ringpoll.internal.verbs.MessageSends;

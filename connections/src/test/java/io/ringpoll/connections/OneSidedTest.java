@@ -288,7 +288,7 @@ class OneSidedTest {
             assertTrue(message.contains("operationsInFlight"), message);
         }
         assertTrue(assertThrows(IllegalArgumentException.class, () -> SetPair.builder().operationsInFlight(1).listener(client)
-            .start()).getMessage().contains("no peer"));
+            .start()).getMessage().contains("neither a peer nor a domain"));
         for (final int number : new int[] {-1, 32_769}) {
             assertEquals("operationsInFlight is " + number + ": use 0 to 32768", assertThrows(IllegalArgumentException.class,
                 () -> SetPair.builder().address(null).peer(clientPeer).operationsInFlight(number).listener(client).start())

@@ -2,9 +2,11 @@ package io.ringpoll.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -17,6 +19,7 @@ import io.ringpoll.verbs.MemoryRegion;
 import io.ringpoll.verbs.ProtectionDomain;
 import io.ringpoll.verbs.RdmaDevices;
 import java.lang.foreign.ValueLayout;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -131,6 +134,20 @@ class VerbsSetTest {
             final ConnectionSetBuilder addressed = SetPair.builder().domain(domain).listener(new Recorder());
             assertEquals("a domain and an address are set: set one of them",
                 assertThrows(IllegalArgumentException.class, addressed::start).getMessage());
+        }
+    }
+
+    @Test
+    void shouldNotConnectToAnUnknownHost() {
+        for (final RdmaApi api : RdmaApi.values()) {
+            try (ConnectionSet set = SetPair.builder(api).listener(new Recorder()).start()) {
+                final ConnectException failed =
+                    assertThrows(ConnectException.class, () -> set.connect("no such name.invalid", 1));
+                assertTrue(failed.getMessage().contains("the name cannot be resolved: check it, or use an IP address"),
+                    failed::getMessage);
+                assertInstanceOf(RdmaException.class, failed.getCause());
+                assertEquals(0, set.connections());
+            }
         }
     }
 

@@ -4,10 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.pipeline.PolledQueue;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcUsage;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.testing.TestDevice;
@@ -24,14 +33,18 @@ import io.ringpoll.verbs.RdmaDevices;
 import io.ringpoll.verbs.ReceiveList;
 import io.ringpoll.verbs.SendFlag;
 import io.ringpoll.verbs.SendList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A pipeline polls the completion queues of a queue pair without librpma: chains, receives, errors, and the budget. */
 @Tag(TestDevice.TAG)
@@ -107,6 +120,53 @@ class VerbsPipelineTest {
                 postMoreThanTheDepth(sends, receives, domain, chain);
             }
             pipeline.removeQueue(sends);
+        }
+    }
+
+    /** A channel of its own wakes the poller for each queue; one that both share does for the main queue. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldWakeAPollerForBothQueuesOfAConnection(final boolean sharedChannel) throws Exception {
+        final int rounds = 50;
+        final AtomicInteger handled = new AtomicInteger();
+        final RcConfig config = RcConfig.of(8, 8, 9).withReceiveQueue(9).withSharedChannel(sharedChannel);
+        final String address = TestDevice.address();
+        try (RcPeer peer = RdmaApi.VERBS.ofLocal(address); RcListener listener = peer.listen(address, 0);
+            RcMemory memory = peer.allocate(64, RcUsage.SEND, RcUsage.RECEIVE);
+            RcConnection client = peer.request(address, listener.port(), config).connect();
+            RcConnection server = listener.nextRequest(config, VerbsPair.TIMEOUT_MS).orElseThrow().connect();
+            Pipeline pipeline = Pipeline.builder().idleStrategy(new EventDrivenIdle(0, TimeUnit.MINUTES.toNanos(10)))
+                .onAll((completion, sequence, endOfBatch) -> {
+                    assertTrue(completion.isSuccess());
+                    handled.incrementAndGet();
+                }).start()) {
+            client.awaitEstablished(VerbsPair.TIMEOUT_MS);
+            server.awaitEstablished(VerbsPair.TIMEOUT_MS);
+            final List<CompletionQueue> queues = Stream.of(client, server).flatMap(connection ->
+                Stream.concat(Stream.of(PolledQueue.of(connection)), PolledQueue.ofReceives(connection).stream())).toList();
+            assertEquals(4, queues.size());
+            for (final CompletionQueue queue : queues) {
+                pipeline.addQueue(queue);
+            }
+            for (int i = 0; i < rounds; i++) {
+                assertTrue(server.receive(memory, 0, 64, i));
+                Thread.sleep(i % 3);
+                assertTrue(client.send(memory, 0, 8, true, i));
+                await(handled, 2 * (i + 1));
+            }
+            assertTrue(pipeline.pollerCounters().sleeps() > 0);
+            assertEquals(sharedChannel, pipeline.pollerCounters().sleepTimeouts() > 0);
+            for (final CompletionQueue queue : queues) {
+                pipeline.removeQueue(queue);
+            }
+        }
+    }
+
+    private static void await(final AtomicInteger handled, final int count) throws InterruptedException {
+        final long deadlineNs = System.nanoTime() + BOUND_NS;
+        while (handled.get() < count) {
+            assertTrue(System.nanoTime() < deadlineNs, () -> "only " + handled + " of " + count + " in time");
+            Thread.sleep(1);
         }
     }
 

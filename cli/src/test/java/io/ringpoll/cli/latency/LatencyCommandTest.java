@@ -67,7 +67,7 @@ class LatencyCommandTest {
 
     @Test
     void shouldFailIfNothingWasRecorded() {
-        assertEquals(1, run("--rate 1 --duration 0.01 --warm-up 0 --lead-in 0 --against none"));
+        assertEquals(1, run("--rate 1 --duration 0.01 --warm-up 0 --lead-in 20 --against none"));
         assertTrue(calls.err().contains("ringpoll latency: nothing was recorded of ringpoll in "), calls::toString);
         assertTrue(calls.out().contains("nothing was recorded in 1 of 1 turns"), calls::toString);
     }

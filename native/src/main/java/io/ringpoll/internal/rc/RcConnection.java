@@ -54,6 +54,13 @@ public abstract class RcConnection extends RcResource {
     public abstract Optional<CompletionChannel> completionChannel();
 
     /**
+     * The channel of the receive completion queue's events, as {@link #completionChannel()}.
+     *
+     * @return empty also if there is no such queue, or it shares the channel of the main queue
+     */
+    public abstract Optional<CompletionChannel> receiveCompletionChannel();
+
+    /**
      * Whether an asynchronous event is about this connection's queue pair or one of its completion queues.
      *
      * @param event of the same device

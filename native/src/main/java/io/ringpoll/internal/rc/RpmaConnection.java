@@ -54,6 +54,11 @@ final class RpmaConnection extends RcConnection {
     }
 
     @Override
+    public Optional<CompletionChannel> receiveCompletionChannel() {
+        return Optional.empty();
+    }
+
+    @Override
     public boolean isSubjectOf(final AsyncEvent event) {
         return connection.isSubjectOf(event);
     }

@@ -63,6 +63,11 @@ final class VerbsConnection extends RcConnection {
     }
 
     @Override
+    public Optional<CompletionChannel> receiveCompletionChannel() {
+        return queues.receiveChannel();
+    }
+
+    @Override
     public boolean isSubjectOf(final AsyncEvent event) {
         return queuePair.isSubjectOf(event) || queues.main().isSubjectOf(event) ||
             receiveQueue.isPresent() && receiveQueue.get().isSubjectOf(event);

@@ -81,7 +81,9 @@ final class VerbsPeer extends RcPeer {
     static InetSocketAddress address(final String host, final int port) {
         final InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new IllegalStateException("the name " + host + " cannot be resolved: check it, or use an IP address");
+            // Without an errno: Java's resolver has none.
+            throw new VerbsException("getaddrinfo(" + host + ")", 0,
+                "the name cannot be resolved: check it, or use an IP address");
         }
         return address;
     }

@@ -20,6 +20,8 @@ final class VerbsQueues implements AutoCloseable {
     private final VerbsCompletionQueue main;
     /** Of the main queue. */
     private final CompletionChannel channel;
+    /** Null without a receive queue, or if it shares the other one. */
+    private final CompletionChannel receiveChannel;
     /** Null without a receive queue. */
     private final VerbsCompletionQueue receives;
     private final QueuePair queuePair;
@@ -34,8 +36,9 @@ final class VerbsQueues implements AutoCloseable {
             final VerbsContext context = id.context();
             channel = opened(CompletionChannel.create(context));
             main = opened(queue(context, "main CQ of " + id.name(), config.cqSize(), channel, config.timestamps()));
+            receiveChannel = config.rcqSize() == 0 || config.sharedChannel() ? null : opened(CompletionChannel.create(context));
             receives = config.rcqSize() == 0 ? null : opened(queue(context, "receive CQ of " + id.name(), config.rcqSize(),
-                config.sharedChannel() ? channel : opened(CompletionChannel.create(context)), config.timestamps()));
+                receiveChannel == null ? channel : receiveChannel, config.timestamps()));
             final QueuePairAttributes attributes =
                 receives == null ? QueuePairAttributes.create(main) : QueuePairAttributes.create(main, receives);
             queuePair = opened(id.createQueuePair(
@@ -65,6 +68,10 @@ final class VerbsQueues implements AutoCloseable {
 
     CompletionChannel channel() {
         return channel;
+    }
+
+    Optional<CompletionChannel> receiveChannel() {
+        return Optional.ofNullable(receiveChannel);
     }
 
     Optional<VerbsCompletionQueue> receives() {

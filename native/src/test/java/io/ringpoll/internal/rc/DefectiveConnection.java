@@ -112,6 +112,11 @@ public final class DefectiveConnection extends RcConnection {
     }
 
     @Override
+    public Optional<CompletionChannel> receiveCompletionChannel() {
+        return connection.receiveCompletionChannel();
+    }
+
+    @Override
     public boolean isSubjectOf(final AsyncEvent event) {
         return connection.isSubjectOf(event);
     }

@@ -1,2 +1,2 @@
-/** The duty cycles of a pipeline without a polling thread, for layers above that wait for them. */
+/** For layers above: the queues of a connection, and the duty cycles of a pipeline without a polling thread. */
 package io.ringpoll.internal.pipeline;

@@ -4,7 +4,7 @@ import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.internal.connections.PolledQueue;
+import io.ringpoll.internal.pipeline.PolledQueue;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.FailurePolicy;
@@ -118,7 +118,7 @@ final class LifecycleScene implements SupervisedScene {
                     world.queues().add(new EndpointQueue(nextNumber(), endpoint, PolledQueue.of(endpoint.connection()), true));
                 }
                 for (final EndpointState endpoint : link.endpoints()) {
-                    endpoint.connection().receiveCompletionQueue().ifPresent(
+                    PolledQueue.ofReceives(endpoint.connection()).ifPresent(
                         queue -> world.queues().add(new EndpointQueue(nextNumber(), endpoint, queue, false)));
                 }
             }

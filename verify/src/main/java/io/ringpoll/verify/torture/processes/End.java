@@ -3,7 +3,7 @@ package io.ringpoll.verify.torture.processes;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.internal.connections.PolledQueue;
+import io.ringpoll.internal.pipeline.PolledQueue;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcMemory;
 import io.ringpoll.internal.rc.RcPeer;
@@ -157,7 +157,7 @@ final class End implements AutoCloseable {
 
     List<CompletionQueue> queues() {
         return connection == null ? List.of() :
-            Stream.concat(Stream.of(PolledQueue.of(connection)), connection.receiveCompletionQueue().stream()).toList();
+            Stream.concat(Stream.of(PolledQueue.of(connection)), PolledQueue.ofReceives(connection).stream()).toList();
     }
 
     // The posting thread
