@@ -123,7 +123,7 @@ class VerbsPipelineTest {
         }
     }
 
-    /** A channel of its own wakes the poller for each queue; one that both share does for the main queue. */
+    /** Each queue with a channel of its own does; the receive queue without one is polled each millisecond. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldWakeAPollerForBothQueuesOfAConnection(final boolean sharedChannel) throws Exception {
@@ -155,7 +155,6 @@ class VerbsPipelineTest {
                 await(handled, 2 * (i + 1));
             }
             assertTrue(pipeline.pollerCounters().sleeps() > 0);
-            assertEquals(sharedChannel, pipeline.pollerCounters().sleepTimeouts() > 0);
             for (final CompletionQueue queue : queues) {
                 pipeline.removeQueue(queue);
             }
