@@ -35,6 +35,7 @@ import io.ringpoll.verbs.SendFlag;
 import io.ringpoll.verbs.SendList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -154,11 +155,67 @@ class VerbsPipelineTest {
                 assertTrue(client.send(memory, 0, 8, true, i));
                 await(handled, 2 * (i + 1));
             }
-            assertTrue(pipeline.pollerCounters().sleeps() > 0);
+            final long sleeps = pipeline.pollerCounters().sleeps();
+            Thread.sleep(100);
+            // The rest of the last wake-up, or a sleep each millisecond.
+            final long further = pipeline.pollerCounters().sleeps() - sleeps;
+            assertTrue(sharedChannel ? further > 3 : further <= 3, further + " sleeps in 100 ms");
             for (final CompletionQueue queue : queues) {
                 pipeline.removeQueue(queue);
             }
         }
+    }
+
+    /** The descriptors of the closed channels are those of the next connection, whose queues have no part in the fault. */
+    @Test
+    void shouldPollTheNextConnectionAfterTheCloseOfAPolledOne() throws Exception {
+        final int connections = 10;
+        final AtomicInteger handled = new AtomicInteger();
+        final AtomicInteger faults = new AtomicInteger();
+        final List<CompletionQueue> healthy = new CopyOnWriteArrayList<>();
+        final List<String> wrong = new CopyOnWriteArrayList<>();
+        final CompletionHandler handler = new CompletionHandler() {
+            @Override
+            public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+                handled.addAndGet(completion.isSuccess() ? 1 : 0);
+            }
+
+            @Override
+            public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+                faults.incrementAndGet();
+                healthy.stream().map(CompletionQueue::name).filter(queueName::equals).forEach(wrong::add);
+            }
+        };
+        final RcConfig config = RcConfig.of(8, 8, 9).withReceiveQueue(9);
+        final String address = TestDevice.address();
+        try (RcPeer peer = RdmaApi.VERBS.ofLocal(address); RcListener listener = peer.listen(address, 0);
+            RcMemory memory = peer.allocate(64, RcUsage.SEND, RcUsage.RECEIVE);
+            Pipeline pipeline = Pipeline.builder().idleStrategy(new EventDrivenIdle(0, TimeUnit.MINUTES.toNanos(10)))
+                .onAll(handler).start()) {
+            for (int i = 1; i <= connections; i++) {
+                try (RcConnection client = peer.request(address, listener.port(), config).connect();
+                    RcConnection server = listener.nextRequest(config, VerbsPair.TIMEOUT_MS).orElseThrow().connect()) {
+                    client.awaitEstablished(VerbsPair.TIMEOUT_MS);
+                    server.awaitEstablished(VerbsPair.TIMEOUT_MS);
+                    for (final RcConnection connection : List.of(client, server)) {
+                        healthy.add(PolledQueue.of(connection));
+                        healthy.add(PolledQueue.ofReceives(connection).orElseThrow());
+                    }
+                    for (final CompletionQueue queue : healthy) {
+                        pipeline.addQueue(queue);
+                    }
+                    assertTrue(server.receive(memory, 0, 64, i));
+                    Thread.sleep(2);
+                    assertTrue(client.send(memory, 0, 8, true, i));
+                    await(handled, 2 * i);
+                    healthy.clear();
+                }
+            }
+            assertTrue(pipeline.pause(BOUND_NS));
+            assertTrue(pipeline.resume(BOUND_NS));
+            await(faults, 4 * connections);
+        }
+        assertEquals(List.of(), wrong);
     }
 
     private static void await(final AtomicInteger handled, final int count) throws InterruptedException {

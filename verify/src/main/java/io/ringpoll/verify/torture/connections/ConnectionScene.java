@@ -32,6 +32,8 @@ final class ConnectionScene implements SupervisedScene {
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final int LAST_MESSAGES = 20;
     private static final int MOST_SHOWN = 6;
+    /** Of each side: more than messages that wait, twice if the ring of receives begins anew in between. */
+    private static final int MOST_PROBES = 12;
 
     private final long seed;
     private final RdmaApi api;
@@ -219,11 +221,18 @@ final class ConnectionScene implements SupervisedScene {
         return pair.stream().allMatch(ConnectionScene::isLive);
     }
 
-    /** Each side sends one message, which returns all credits that it owes. */
+    /**
+     * The sides send in turns. A message returns all credits that its side owes; a few handled messages wait for others before
+     * their credits are owed, so that not each one finds the whole window.
+     */
     private void probe(final List<List<Side>> pairs) {
-        probe(pairs, 0, 1);
-        probe(pairs, 1, 0);
-        probe(pairs, 0, 1);
+        List<List<Side>> left = pairs;
+        for (int i = 0; i < MOST_PROBES && !left.isEmpty(); i++) {
+            probe(left, 0, 1);
+            probe(left, 1, 0);
+            left = left.stream().filter(pair -> isLive(pair) && !pair.stream().allMatch(Side::hasWholeWindow)).toList();
+        }
+        left.forEach(pair -> pair.forEach(Side::requireWholeWindow));
     }
 
     private void probe(final List<List<Side>> pairs, final int from, final int to) {

@@ -17,8 +17,6 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>Belongs to the polling thread of its connection; other threads read the counts, which are written by that thread only.
  */
 final class Side {
-    /** Most handled messages whose receives wait for others to be posted again, while the peer has credits. */
-    private static final int MOST_WAITING = 3;
     private static final long NONE = -1;
     private static final int RELEASE_AT_ONCE_ONE_IN = 8;
     private static final int ABORT_ONE_IN = 8;
@@ -47,6 +45,9 @@ final class Side {
     private volatile DisconnectReason reason;
     private volatile long probe = NONE;
     private volatile boolean probed;
+    /** Polling thread; read by the scene after {@link #probed}, as the following. */
+    private int mostProbed;
+    private boolean hasWholeWindow;
     private volatile Thread inside;
     private Thread owner;
     private boolean refused;
@@ -182,8 +183,9 @@ final class Side {
             if (received == probe) {
                 final int window = Math.min(set.shape().window(), world.sides().get(peer).set.shape().window());
                 final int credits = connection.credits();
-                violations.expect(credits > 0 && credits <= window && credits >= window - MOST_WAITING, this + ": " + credits +
-                    " credits of " + window + " when each message has been handled and each credit returned");
+                violations.expect(credits <= window, this + ": " + credits + " credits of " + window);
+                mostProbed = Math.max(mostProbed, credits);
+                hasWholeWindow |= credits == window;
                 probed = true;
             }
             return handle(buffer, offset, length);
@@ -423,10 +425,20 @@ final class Side {
 
     // Probes of the credits
 
-    /** Expects the next message to find all credits returned; while nothing is sent. */
+    /** Expects the next message to look at the credits; while nothing is sent. */
     void expectProbe() {
         probed = false;
         probe = received;
+    }
+
+    /** Whether an expected message has found all credits returned. */
+    boolean hasWholeWindow() {
+        return hasWholeWindow;
+    }
+
+    /** Expects that one has, when each message has been handled and each credit returned. */
+    void requireWholeWindow() {
+        violations.expect(hasWholeWindow, this + ": at most " + mostProbed + " credits of the window at rest");
     }
 
     /** Whether the expected message has been received. */
