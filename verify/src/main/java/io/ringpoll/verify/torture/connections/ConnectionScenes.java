@@ -10,7 +10,7 @@ import java.nio.file.Path;
 public final class ConnectionScenes implements SceneRunner.Scenes {
     /** For the supervising parent. */
     public static final SceneKind KIND = new SceneKind("--connections", ConnectionScenes.class, "connections", "messages",
-        "no hang, no leak, each message and operation once and in order, credits exact, each end as the model predicts");
+        "no hang, no leak, each message and operation once and in order, no credit lost, each end as the model predicts");
 
     private ConnectionScenes() {
     }
