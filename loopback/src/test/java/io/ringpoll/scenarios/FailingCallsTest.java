@@ -72,12 +72,13 @@ class FailingCallsTest {
                 outcome = life.runWithFailingCall(n);
                 final String what = "call " + n + ", " + outcome;
                 check(what, outcome, unnoticed);
-                if (outcome.isLostByLibrpma() && !objects.equals(ProcessResources.objects())) {
-                    objects = ProcessResources.objects();
+                final Map<String, Long> left = ProcessResources.objectsBackTo(objects);
+                if (outcome.isLostByLibrpma() && !objects.equals(left)) {
+                    objects = left;
                     fileDescriptors = ProcessResources.fileDescriptors();
                     leaks++;
                 }
-                assertEquals(objects, ProcessResources.objects(), what);
+                assertEquals(objects, left, what);
                 final int nowOpen = ProcessResources.fileDescriptorsDownTo(fileDescriptors);
                 assertTrue(nowOpen <= fileDescriptors, what + ": file descriptors");
                 fileDescriptors = nowOpen;

@@ -24,6 +24,7 @@ public final class ProcessResources {
     private static final int LOOKS = 5;
     private static final int LOOK_MS = 100;
     private static final int FILE_LOOKS = 100;
+    private static final int OBJECT_LOOKS = 20;
 
     private ProcessResources() {
     }
@@ -58,6 +59,19 @@ public final class ProcessResources {
             }
         }
         return objects;
+    }
+
+    /**
+     * Waits until the objects are these, and returns what they are then, or after 2 seconds: the device's threads let go of a
+     * closed connection a moment later.
+     */
+    public static Map<String, Long> objectsBackTo(final Map<String, Long> expected) {
+        Map<String, Long> now = objects();
+        for (int i = 0; i < OBJECT_LOOKS && !now.equals(expected); i++) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_MS));
+            now = objects();
+        }
+        return now;
     }
 
     /** Bytes of the C heap that are in use, as mallinfo2(3) counts them. */
