@@ -105,7 +105,7 @@ public final class ConnectionSet implements AutoCloseable {
         RcPeer device = null;
         boolean opened = false;
         try {
-            device = config.openDevice(localAddress(config));
+            device = config.openDevice(() -> localAddress(config));
             sizes.requireWithin(device);
             opened = true;
             return device;
@@ -560,8 +560,12 @@ public final class ConnectionSet implements AutoCloseable {
     /** Gives up a place for which no connection was made. */
     private void leavePlace(final MessageBuffers buffers) {
         leave();
-        onEnded();
-        giveMemoryBack(buffers);
+        try {
+            giveMemoryBack(buffers);
+        } finally {
+            // Not before: then the close of the set returns, and its caller may close the peer or the domain.
+            onEnded();
+        }
     }
 
     void giveMemoryBack(final MessageBuffers buffers) {

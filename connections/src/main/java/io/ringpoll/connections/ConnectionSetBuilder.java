@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.agrona.ErrorHandler;
 
 /**
@@ -293,12 +294,12 @@ public final class ConnectionSetBuilder {
         return Pipeline.builder().name(pipelineName).cores(Runtime.getRuntime().availableProcessors(), pollers - 1);
     }
 
-    /** The device, whose close leaves open what was given to this builder. */
-    RcPeer openDevice(final String localAddress) {
+    /** The device, whose close leaves open what was given to this builder; the address is looked up only if nothing was. */
+    RcPeer openDevice(final Supplier<String> localAddress) {
         if (peer != null) {
             return RpmaObjects.of(peer);
         }
-        return domain != null ? VerbsObjects.of(domain) : (verbs ? RdmaApi.VERBS : RdmaApi.RPMA).ofLocal(localAddress);
+        return domain != null ? VerbsObjects.of(domain) : (verbs ? RdmaApi.VERBS : RdmaApi.RPMA).ofLocal(localAddress.get());
     }
 
     ConnectionSizes sizes() {

@@ -87,7 +87,7 @@ record LatencyReport(String name, List<LatencyRun> runs) {
     Stream<String> unrecorded() {
         return runs.stream().filter(run -> run.total().getTotalCount() == 0).map(run -> run.label() + " in " + name +
             run.windows().stream().map(LatencyWindow::fault).filter(fault -> !fault.isEmpty()).findFirst()
-                .map(fault -> " (" + fault + ")").orElse(""));
+                .map(fault -> " (" + fault + ")").orElse(": a longer --duration or a higher --rate is needed"));
     }
 
     void printTable(final PrintWriter out) {

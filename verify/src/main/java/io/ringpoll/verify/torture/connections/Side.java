@@ -184,7 +184,9 @@ final class Side {
             if (received == probe) {
                 final int windowOfPeer = world.sides().get(peer).set.shape().window();
                 final int window = Math.min(set.shape().window(), windowOfPeer);
-                final int waiting = Math.min(MOST_RECEIVES_OF_POST, Math.max(1, windowOfPeer / 4)) - 1;
+                // The peer also posts when it holds as many credits as this side has left.
+                final int waiting =
+                    Math.min(Math.min(MOST_RECEIVES_OF_POST, Math.max(1, windowOfPeer / 4)), (window + 1) / 2) - 1;
                 final int credits = connection.credits();
                 violations.expect(credits <= window && credits >= window - waiting, this + ": " + credits + " credits of " +
                     window + " when each message has been handled and each credit returned but those of " + waiting);
