@@ -23,8 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Polls of many queues by their places, in one call into C and each in a call of its own. */
-@Tag(TestDevice.TAG)
+/** Polls of many queues by their places, in one call into C and each in a call of its own; a fault on loopback only. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RpmaPollTableTest {
     private static final int QUEUES = 40;
@@ -71,6 +70,7 @@ class RpmaPollTableTest {
         return PollTable.emptyPolls(result) + " empty, then " + (int) result;
     }
 
+    @Tag(TestDevice.TAG)
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldPollNoMoreThanATurnOfEmptyQueues(final boolean inSeries) {
@@ -80,6 +80,7 @@ class RpmaPollTableTest {
         assertEquals("0 empty, then 0", poll(5, 1));
     }
 
+    @Tag(TestDevice.TAG)
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldEndATurnAtCompletions(final boolean inSeries) {
@@ -97,6 +98,7 @@ class RpmaPollTableTest {
         assertEquals("1 empty, then 0", poll(8, 2));
     }
 
+    @Tag(TestDevice.TAG)
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldPollInTheGivenOrder(final boolean inSeries) {
@@ -122,6 +124,7 @@ class RpmaPollTableTest {
         }
     }
 
+    @Tag(TestDevice.TAG)
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldNotPollAClosedQueue(final boolean inSeries) {
@@ -137,6 +140,7 @@ class RpmaPollTableTest {
         assertEquals("31 empty, then 0", poll(4, QUEUES - 4));
     }
 
+    @Tag(TestDevice.TAG)
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldPollQueuesAgainAtNewPlaces(final boolean inSeries) {
