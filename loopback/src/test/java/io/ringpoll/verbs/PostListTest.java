@@ -225,6 +225,82 @@ class PostListTest {
         }
     }
 
+    /** Whichever of offset and length is set last; the connection and the other requests of the list stay usable. */
+    @Test
+    void shouldRefuseAPieceThatEndsAfterItsRemoteMemory() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendElements(2).maxInlineBytes(16))) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final SendList list = pair.closed(SendList.allocate(2, 2));
+            for (final SendFlag flag : List.of(SendFlag.SIGNALED, SendFlag.INLINE)) {
+                list.write(0, memory.remote(), SendFlag.SIGNALED);
+                list.write(1, memory.remote(), flag);
+                list.elements(0, memory);
+                list.elements(1, memory, memory);
+                list.element(1, 0, 0, 8);
+                list.remoteOffset(1, 56);
+                list.element(1, 1, 0, 1);
+                assertTooLong(pair, list, "9 bytes; its remote memory has 8 from its offset on");
+                list.element(1, 1, 0, 0);
+                list.remoteOffset(1, 63);
+                assertTooLong(pair, list, "8 bytes; its remote memory has 1 from its offset on");
+            }
+            list.read(1, memory.remote(), SendFlag.SIGNALED);
+            list.remoteOffset(1, 64);
+            assertTooLong(pair, list, "8 bytes; its remote memory has 0 from its offset on");
+            list.writeWithImmediate(1, new RemoteMemory(memory.memoryAddress(), 4, memory.remoteKey()), SendFlag.SIGNALED);
+            assertTooLong(pair, list, "8 bytes; its remote memory has 4 from its offset on");
+            list.write(1, memory.remote(), SendFlag.SIGNALED);
+            list.remoteOffset(1, 56);
+            assertPostedBoth(pair, list);
+            list.element(1, 0, 0, 0);
+            list.remoteOffset(1, 64);
+            assertPostedBoth(pair, list);
+        }
+    }
+
+    private static void assertTooLong(final VerbsPair pair, final SendList list, final String end) {
+        final String message = assertThrows(IndexOutOfBoundsException.class, () -> pair.client().postSend(list)).getMessage();
+        assertEquals("request 1 of " + list.name() + " has " + end, message);
+        assertNothingPosted(pair);
+    }
+
+    private static void assertNothingPosted(final VerbsPair pair) {
+        pair.assertEmpty(pair.client().sendQueue());
+        assertEquals(0, pair.client().sendQueue().budget().inFlight());
+    }
+
+    private static void assertPostedBoth(final VerbsPair pair, final SendList list) {
+        assertEquals(2, pair.client().postSend(list));
+        pair.nextSuccess(pair.client().sendQueue());
+        pair.nextSuccess(pair.client().sendQueue());
+    }
+
+    @Test
+    void shouldRefuseAnAtomicOutsideOfItsRemoteMemoryOrAtAnUnalignedAddress() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final SendList list = pair.one(memory, 0, 8);
+            list.compareAndSwap(0, new RemoteMemory(memory.memoryAddress() + 4, 20, memory.remoteKey()), SendFlag.SIGNALED);
+            assertThrows(IllegalArgumentException.class, () -> pair.client().postSend(list), "begins at a multiple of 4");
+            assertThrows(IndexOutOfBoundsException.class, () -> list.remoteOffset(0, -4));
+            assertThrows(IllegalArgumentException.class, () -> list.remoteOffset(0, 8));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.remoteOffset(0, 13));
+            assertThrows(IllegalArgumentException.class, () -> pair.client().postSend(list), "the offset was not set");
+            list.remoteOffset(0, 12);
+            assertEquals(1, pair.client().postSend(list));
+            pair.nextSuccess(pair.client().sendQueue());
+            list.fetchAndAdd(0, new RemoteMemory(memory.memoryAddress(), 7, memory.remoteKey()), SendFlag.SIGNALED);
+            assertThrows(IndexOutOfBoundsException.class, () -> pair.client().postSend(list));
+            assertThrows(IndexOutOfBoundsException.class, () -> list.remoteOffset(0, 0));
+            // No alignment is asked of other requests, nor of a request that was atomic.
+            list.write(0, memory.remote(), SendFlag.SIGNALED);
+            list.remoteOffset(0, 3);
+            assertEquals(1, pair.client().postSend(list));
+            pair.nextSuccess(pair.client().sendQueue());
+            assertNothingPosted(pair);
+        }
+    }
+
     @Test
     void shouldRefuseMoreInlineBytesAndElementsThanTheQueuePairTakes() {
         try (VerbsPair pair = VerbsPair.ofDefaults(); SendList list = SendList.allocate(2, PostList.MAX_ELEMENTS)) {

@@ -316,9 +316,12 @@ public final class QueuePair extends NativeResource {
      *
      * @param list the requests, each prepared
      * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
-     * @throws IllegalArgumentException if a request has more elements or inline bytes than this queue pair allows
-     * @throws IllegalStateException    if this or the list is closed, a request is not prepared, or another thread posts the list
-     * @throws PostException            if the device refuses a request for another reason
+     * @throws IndexOutOfBoundsException if a request is longer than its remote memory from its offset on
+     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, or is atomic
+     *     at a remote address that is not a multiple of 8
+     * @throws IllegalStateException     if this or the list is closed, a request is not prepared, or another thread posts the
+     *     list
+     * @throws PostException             if the device refuses a request for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
      */
     public int postSend(final SendList list) {
@@ -333,8 +336,10 @@ public final class QueuePair extends NativeResource {
      * @param first index of the first one to post
      * @param count number of requests, 0 or more
      * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
-     * @throws IndexOutOfBoundsException if the requests are not within the list
-     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows
+     * @throws IndexOutOfBoundsException if the requests are not within the list, or one is longer than its remote memory from its
+     *     offset on
+     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, or is atomic
+     *     at a remote address that is not a multiple of 8
      * @throws IllegalStateException     if this or the list is closed, or a request is not prepared
      * @throws PostException             if the device refuses a request for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -378,6 +383,7 @@ public final class QueuePair extends NativeResource {
             throw new IllegalArgumentException("request " + index + " of " + list.name() + " has " + lengthBytes +
                 " inline bytes; " + name() + " takes " + maxInlineBytes);
         }
+        list.requireRemote(index, lengthBytes);
         return lengthBytes;
     }
 

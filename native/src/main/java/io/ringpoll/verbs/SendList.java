@@ -35,11 +35,15 @@ public final class SendList extends PostList {
     static final int ATOMIC_FETCH_AND_ADD = 6;
 
     private static final int NOT_PREPARED = -1;
+    /** Instead of the room of an atomic whose address is not a multiple of 8. */
+    private static final long UNALIGNED = -1;
 
     private final int[] flags;
     private final int[] opcodes;
     /** Null for a message. */
     private final RemoteMemory[] remotes;
+    /** Bytes from the begin of a request's remote piece to the end of its remote memory. */
+    private final long[] remoteRooms;
 
     private SendList(final Arena arena, final MemorySegment memory, final int capacity, final int maxElements) {
         super("send list of " + capacity, arena, memory, capacity, maxElements, IbvWr.SEND_SIZE_BYTES);
@@ -47,6 +51,7 @@ public final class SendList extends PostList {
         opcodes = new int[capacity];
         Arrays.fill(flags, NOT_PREPARED);
         remotes = new RemoteMemory[capacity];
+        remoteRooms = new long[capacity];
     }
 
     /**
@@ -175,7 +180,10 @@ public final class SendList extends PostList {
         remotes[index] = remote;
         flags[index] = bits;
         opcodes[index] = opcode;
-        if (remote != null) {
+        if (remote == null) {
+            remoteRooms[index] = Long.MAX_VALUE;
+        } else {
+            remoteRooms[index] = isUnaligned(opcode, remote.address()) ? UNALIGNED : remote.lengthBytes();
             setLong(index, IbvWr.REMOTE_ADDR_OFFSET, remote.address());
             if (isAtomic(opcode)) {
                 operands(index, 0, 0);
@@ -187,11 +195,14 @@ public final class SendList extends PostList {
     }
 
     /**
-     * Sets where in the memory of the other side a request begins; 0 after it was prepared. Allocates nothing.
+     * Sets where in the memory of the other side a request begins; 0 after it was prepared. Allocates nothing. The post checks
+     * that the request also ends in that memory: its length may be set after this.
      *
      * @param index  of the request
      * @param offset in the request's remote memory, in bytes
-     * @throws IndexOutOfBoundsException if there is no such request, or the offset is outside of the memory
+     * @throws IndexOutOfBoundsException if there is no such request, or the offset is outside of the memory or, of an atomic, not
+     *     followed by 8 bytes of it
+     * @throws IllegalArgumentException  if the request is atomic and the address is not a multiple of 8
      * @throws IllegalStateException     if this is closed, or the request has no remote memory
      */
     public void remoteOffset(final int index, final long offset) {
@@ -200,10 +211,38 @@ public final class SendList extends PostList {
         if (remote == null) {
             throw new IllegalStateException("request " + index + " of " + name() + " has no remote memory");
         }
-        if (offset < 0 || offset > remote.lengthBytes()) {
-            throw new IndexOutOfBoundsException("offset " + offset + " in remote memory of " + remote.lengthBytes() + " bytes");
+        final long atLeast = isAtomic(opcodes[index]) ? Long.BYTES : 0;
+        if (offset < 0 || offset > remote.lengthBytes() - atLeast) {
+            throw new IndexOutOfBoundsException("offset " + offset + " of request " + index + " of " + name() +
+                " in remote memory of " + remote.lengthBytes() + " bytes");
+        }
+        if (isUnaligned(opcodes[index], remote.address() + offset)) {
+            throw unaligned(index);
         }
         setLong(index, IbvWr.REMOTE_ADDR_OFFSET, remote.address() + offset);
+        remoteRooms[index] = remote.lengthBytes() - offset;
+    }
+
+    private static boolean isUnaligned(final int opcode, final long address) {
+        return isAtomic(opcode) && (address & Long.BYTES - 1) != 0;
+    }
+
+    private IllegalArgumentException unaligned(final int index) {
+        return new IllegalArgumentException("request " + index + " of " + name() +
+            " is atomic: the address of its remote memory must be a multiple of " + Long.BYTES);
+    }
+
+    /** Checks that a request of a length ends in its remote memory, for a post within a hot call. */
+    void requireRemote(final int index, final long lengthBytes) {
+        if (lengthBytes > remoteRooms[index]) {
+            throw outside(index, lengthBytes);
+        }
+    }
+
+    private RuntimeException outside(final int index, final long lengthBytes) {
+        final long room = remoteRooms[index];
+        return room == UNALIGNED ? unaligned(index) : new IndexOutOfBoundsException("request " + index + " of " + name() +
+            " has " + lengthBytes + " bytes; its remote memory has " + room + " from its offset on");
     }
 
     /**
