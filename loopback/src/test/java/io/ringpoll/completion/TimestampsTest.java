@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.device.Device;
+import io.ringpoll.internal.binding.Libraries;
+import io.ringpoll.internal.device.DeviceLibraries;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.Peer;
@@ -14,12 +17,16 @@ import io.ringpoll.synthetic.SyntheticSource;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.JavaProcess;
 import io.ringpoll.testing.TestDevice;
+import java.io.PrintStream;
 import java.lang.foreign.SymbolLookup;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Queues with timestamps: the time and the record of each completion; the refusal of a device without the capability. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -193,6 +200,44 @@ class TimestampsTest {
             assertEquals("ibv_create_cq_ex", refused.function());
             assertTrue(refused.getMessage().contains("orders needs the capability \"completion timestamps\", which synthetic0 " +
                 "does not have; use VerbsCompletionQueue.create"), refused.getMessage());
+        }
+    }
+
+    /** As an artifact that was built on a machine of another architecture. */
+    @Test
+    void shouldNotBeOfferedWhereTheArtifactHasNoLibraryOfItsOwn() {
+        assertEquals("""
+            false
+            ibv_query_rt_values_ex: the device clock needs libringpoll.so
+            ibv_create_cq_ex: orders needs libringpoll.so""", JavaProcess.create().property(Device.DEVICE_PROPERTY, "loopback")
+            .run(WithoutLibringpoll.class));
+    }
+
+    /** Prints the answers of the capability. */
+    static final class WithoutLibringpoll {
+        private static final PrintStream OUT = System.out;
+
+        private WithoutLibringpoll() {
+        }
+
+        public static void main(final String[] arguments) {
+            final DeviceLibraries all = Libraries.current();
+            DeviceLibraries.use(new DeviceLibraries(all.ibverbs(), all.rdmacm(), all.rpma(), Optional.empty()));
+            try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+                final VerbsContext context = peer.context();
+                OUT.println(DeviceClock.isOfferedBy(context));
+                print(() -> DeviceClock.of(context));
+                print(() -> VerbsCompletionQueue.createWithTimestamps(context, "orders", 16, null));
+            }
+        }
+
+        private static void print(final Executable refused) {
+            final VerbsException failure = assertThrows(VerbsException.class, refused);
+            assertEquals(Errno.EOPNOTSUPP, failure.errno());
+            assertTrue(failure.getMessage().contains("it is not part of the artifact for the architecture"),
+                failure.getMessage());
+            OUT.println(failure.function() + ": " + failure.getMessage().replaceAll(
+                ".*(orders|the device clock) needs the capability .*, which (needs libringpoll.so).*", "$1 $2"));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ringpoll.completion;
 
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.Arena;
@@ -51,7 +52,8 @@ public final class DeviceClock {
 
     /**
      * Whether a device has the capability {@value #CAPABILITY}: a clock that can be read and a frequency that is known. The
-     * loopback device and most hardware have it, Soft-RoCE does not.
+     * loopback device and most hardware have it, Soft-RoCE does not. No device has it where libringpoll was not built for this
+     * architecture.
      *
      * @param context the device
      * @return true if queues can be created by {@link VerbsCompletionQueue#createWithTimestamps}
@@ -81,10 +83,20 @@ public final class DeviceClock {
     /** The exception for something that needs the capability. */
     static VerbsException refused(final String function, final int errno, final VerbsContext context, final String wanted) {
         return new VerbsException(function, errno, wanted + " needs the capability \"" + CAPABILITY + "\", which " +
-            context.name() + " does not have; use VerbsCompletionQueue.create, or another device (Soft-RoCE never has it)");
+            (isBuilt() ? context.name() + " does not have; use VerbsCompletionQueue.create, or another device (Soft-RoCE" +
+                " never has it)" : "needs libringpoll.so: it is not part of the artifact for the architecture " +
+                System.getProperty("os.arch") + "; build ringpoll on such a machine"));
+    }
+
+    /** Whether this architecture has the functions of {@link TimestampFunctions}. */
+    private static boolean isBuilt() {
+        return Libraries.current().ringpoll().isPresent();
     }
 
     private static int query(final VerbsContext context, final long[] properties) {
+        if (!isBuilt()) {
+            return Errno.EOPNOTSUPP;
+        }
         try (Arena arena = Arena.ofConfined()) {
             final long memory = arena.allocate(2 * Long.BYTES, Long.BYTES).address();
             final int errno = TimestampFunctions.ringpoll_query_clock(context.address(), memory, memory + Long.BYTES);

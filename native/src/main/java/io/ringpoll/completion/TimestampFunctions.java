@@ -11,12 +11,11 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * The functions of libringpoll for extended completion queues and device clocks, by the names and parameters of
- * {@code ringpoll_cq_ex.h}; pointers are addresses. Polling is critical, everything else plain.
+ * {@code ringpoll_cq_ex.h}; pointers are addresses. Polling is critical, everything else plain. Only where libringpoll was built
+ * for this architecture, which {@link DeviceClock} checks.
  */
 final class TimestampFunctions {
-    private static final NativeLibrary LIBRINGPOLL = Libraries.current().ringpoll().orElseThrow(() ->
-        new UnsupportedOperationException("no completion timestamps: libringpoll.so is not part of the artifact for the " +
-            "architecture " + System.getProperty("os.arch") + "; build ringpoll on such a machine"));
+    private static final NativeLibrary LIBRINGPOLL = Libraries.current().ringpoll().orElseThrow();
     private static final MethodHandle ringpoll_create_cq_ex$mh = LIBRINGPOLL.capturing("ringpoll_create_cq_ex",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle ringpoll_poll_cq_ex$mh = LIBRINGPOLL.critical("ringpoll_poll_cq_ex",

@@ -9,7 +9,10 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** {@link SeriesFunctions} by critical downcalls: the callers bound the length of a series. */
+/**
+ * {@link SeriesFunctions} by critical downcalls: the callers bound the length of a series. Initialized by {@link
+ * SeriesFunctions#find()} alone, where the libraries have all of the functions.
+ */
 final class FfmSeriesFunctions implements SeriesFunctions {
     private static final NativeLibrary LIBRINGPOLL = Libraries.current().ringpoll().orElseThrow();
     private static final MethodHandle ringpoll_poll_series$mh = LIBRINGPOLL.critical("ringpoll_poll_series",
@@ -18,13 +21,6 @@ final class FfmSeriesFunctions implements SeriesFunctions {
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final long RPMA_CQ_GET_WC = address("rpma_cq_get_wc");
     private static final long RPMA_RECV = address("rpma_recv");
-
-    /** The functions; null where libringpoll was not built for this architecture, or if librpma lacks a function. */
-    static SeriesFunctions find() {
-        final NativeLibrary rpma = Libraries.current().rpma();
-        return Libraries.current().ringpoll().isPresent() && rpma.has("rpma_cq_get_wc") && rpma.has("rpma_recv") ?
-            new FfmSeriesFunctions() : null;
-    }
 
     private static long address(final String function) {
         return Libraries.current().rpma().find(function).map(MemorySegment::address).orElseThrow();

@@ -10,7 +10,7 @@ final class Librpma {
     static final CompletionFunctions COMPLETION = new FfmCompletionFunctions();
     static final LogFunctions LOG = new FfmLogFunctions();
     /** Several calls as one; null if there are none, and then each call is made from Java. */
-    static final SeriesFunctions SERIES = FfmSeriesFunctions.find();
+    static final SeriesFunctions SERIES = SeriesFunctions.find();
 
     private Librpma() {
     }
