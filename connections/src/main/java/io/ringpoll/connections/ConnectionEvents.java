@@ -224,9 +224,9 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         final String lateness = connection.poller().lateness();
         if (!lateness.isEmpty() && !warned) {
             warned = true;
-            LOG.log(System.Logger.Level.WARNING, "{0}: an accepted connection waits{1}", set.config().name, lateness);
+            LOG.log(System.Logger.Level.WARNING, "{0}: an accepted connection waits{1}", set.name(), lateness);
         }
-        begin(connection, set.config().acceptTimeoutNs);
+        begin(connection, set.acceptTimeoutNs());
     }
 
     @Override
@@ -283,8 +283,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         } else if (kept.phase() == Phase.ENDING) {
             disconnect(kept, FLUSH_NS);
         } else if (kept.phase() == Phase.DISCONNECTING) {
-            // Not all devices flush all receives. The polling thread may be in a long callback: ask again later.
-            kept.enter(Phase.DISCONNECTING, FLUSH_NS);
+            // Not all devices flush all receives. Once: the polling thread may be in a long callback, and keeps all its tasks.
+            kept.enter(Phase.DISCONNECTING, Long.MAX_VALUE);
             connection.poller().execute(connection::retireAfterLastPoll);
         }
     }

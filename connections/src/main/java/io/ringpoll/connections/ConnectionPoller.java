@@ -82,7 +82,7 @@ final class ConnectionPoller implements CompletionHandler {
         final Thread before = enterCallbacks();
         try {
             final MessageConnection connection = (MessageConnection) completion.attachment();
-            if (set.closesPipelines()) {
+            if (set.end().closesPipelines()) {
                 connection.close();
             } else {
                 connection.fail(pipelineEnd());
@@ -166,6 +166,11 @@ final class ConnectionPoller implements CompletionHandler {
         }
         schedule();
         return true;
+    }
+
+    /** Number of tasks of the life cycle that wait for the polling thread. */
+    int waitingTasks() {
+        return tasks.waiting();
     }
 
     /** Makes the polling thread execute the tasks, if there are any. */
@@ -319,10 +324,10 @@ final class ConnectionPoller implements CompletionHandler {
 
     /** The last callback of a connection has returned. */
     void onEnded() {
-        set.onEnded();
+        set.places().onEnded();
     }
 
     void giveMemoryBack(final MessageBuffers memory) {
-        set.giveMemoryBack(memory);
+        set.places().giveBack(memory);
     }
 }

@@ -4,10 +4,8 @@ import io.ringpoll.completion.RdmaException;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
-import io.ringpoll.internal.os.JvmShutdown;
 import io.ringpoll.internal.rc.RcConfig;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcListener;
@@ -19,13 +17,10 @@ import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import java.net.ConnectException;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 import org.agrona.concurrent.Agent;
 
@@ -48,12 +43,15 @@ import org.agrona.concurrent.Agent;
  */
 public final class ConnectionSet implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ConnectionSet.class.getName());
-    private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final long ADOPTION_NS = TimeUnit.SECONDS.toNanos(1);
     /** The device has the time-out for the address, and again for the route. */
     private static final int RESOLUTIONS = 2;
 
-    private final ConnectionSetBuilder config;
+    // Copies: the program may go on to change the builder.
+    private final String name;
+    private final String address;
+    private final ConnectionListener listener;
+    private final long connectTimeoutNs;
+    private final long acceptTimeoutNs;
     private final ConnectionSizes sizes;
     private final MessageLayout layout;
     private final Hello hello;
@@ -63,55 +61,45 @@ public final class ConnectionSet implements AutoCloseable {
     /** Empty if there are polling threads. */
     private final List<Agent> agents;
     private final ConnectionEvents events;
-    private final Thread shutdownHook;
-    /** Describes the close; null until it has begun. */
-    private final AtomicReference<String> closing = new AtomicReference<>();
-    /** Held by the closing thread. */
-    private final ReentrantLock closer = new ReentrantLock();
-    private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicLong rejectedRequests = new AtomicLong();
     private final ListenerFailures failures;
-    private volatile boolean releasedAll;
-    /** Whether the pipelines end by the close of the set; false if one ends before. */
-    private volatile boolean closesPipelines;
-    /** Its memory in use includes that of ended connections with retained messages. */
-    private final BufferPool memory;
-    /** Guards the counts of connections. */
-    private final Object counting = new Object();
-    private int connections;
-    /** As above, including those whose last callback has not returned. */
-    private int unended;
+    private final ConnectionPlaces places;
+    private final SetEnd end;
 
     ConnectionSet(final ConnectionSetBuilder config) {
-        this.config = config;
+        name = config.name;
+        address = config.address;
+        listener = config.listener;
+        connectTimeoutNs = config.connectTimeoutNs;
+        acceptTimeoutNs = config.acceptTimeoutNs;
         sizes = config.sizes();
         layout = MessageLayout.of(sizes);
-        failures = new ListenerFailures(config.name, config.errorHandler);
+        failures = new ListenerFailures(name, config.errorHandler);
         hello = new Hello(sizes.window(), sizes.maxMessageBytes(), config.privateData);
-        events = new ConnectionEvents(this, config.name + "-events");
-        peer = openPeer();
-        memory = new BufferPool(peer, sizes.buffers());
+        events = new ConnectionEvents(this, name + "-events");
+        peer = openPeer(config);
+        places = new ConnectionPlaces(this, peer, sizes.buffers(), config.maxConnections);
         pollers = new ConnectionPollers(IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this)).toList());
-        shutdownHook = new Thread(() -> close(config.shutdownTimeoutNs), config.name + "-shutdown");
-        pipelines = startPipelines();
+        pipelines = startPipelines(config);
+        end = new SetEnd(name, events, pollers, pipelines, places, failures);
         agents = pollers.agents(this);
         events.start();
         if (config.shutdownTimeoutNs > 0) {
-            addShutdownHook();
+            end.beginAtShutdown(config.shutdownTimeoutNs);
         }
     }
 
-    private RcPeer openPeer() {
+    private RcPeer openPeer(final ConnectionSetBuilder config) {
         RcPeer device = null;
         boolean opened = false;
         try {
-            device = config.openDevice(() -> localAddress(config));
+            device = config.openDevice(this::localAddress);
             sizes.requireWithin(device);
             opened = true;
             return device;
         } finally {
             if (!opened) {
-                events.stop(ADOPTION_NS);
+                events.stop(SetEnd.ADOPTION_NS);
                 if (device != null) {
                     device.close();
                 }
@@ -119,20 +107,11 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    private void addShutdownHook() {
-        try {
-            Runtime.getRuntime().addShutdownHook(shutdownHook);
-        } catch (final IllegalStateException shuttingDown) {
-            close();
-            throw shuttingDown;
-        }
-    }
-
-    private PipelineGroup startPipelines() {
+    private PipelineGroup startPipelines(final ConnectionSetBuilder config) {
         PipelineGroup started = null;
         boolean complete = false;
         try {
-            started = PipelineGroup.start(config.pollers, this::describe);
+            started = PipelineGroup.start(config.pollers, index -> describe(config, index));
             pollers.begin(started.pipelines());
             complete = true;
             return started;
@@ -141,20 +120,20 @@ public final class ConnectionSet implements AutoCloseable {
                 if (started != null) {
                     started.close();
                 }
-                events.stop(ADOPTION_NS);
-                releaseMemory();
+                events.stop(SetEnd.ADOPTION_NS);
+                places.releaseMemory();
             }
         }
     }
 
-    private PipelineBuilder describe(final int index) {
+    private PipelineBuilder describe(final ConnectionSetBuilder config, final int index) {
         final PipelineBuilder description = config.newPipeline(index);
         return (config.asAgent ? description.asAgent() : description).runToCompletion().shutdownTimeoutNs(0)
             .onUndelivered(pollers.get(index)::onUndelivered).onAll(pollers.get(index));
     }
 
-    private static String localAddress(final ConnectionSetBuilder config) {
-        return config.address != null ? config.address : Device.current().address().host();
+    private String localAddress() {
+        return address != null ? address : Device.current().address().host();
     }
 
     /**
@@ -177,7 +156,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @throws IllegalStateException if the set is closed
      */
     public int listen(final int port) {
-        return listen(localAddress(config), port);
+        return listen(localAddress(), port);
     }
 
     /**
@@ -193,7 +172,10 @@ public final class ConnectionSet implements AutoCloseable {
         requireOpen();
         final RcListener listener = peer.listen(host, port);
         final int taken = port == 0 ? listener.port() : port;
-        events.listen(listener);
+        if (!events.listen(listener)) {
+            listener.close();
+            throw new IllegalStateException(closeDescription());
+        }
         return taken;
     }
 
@@ -206,7 +188,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @throws ConnectException as {@link #connect(String, int, long)}
      */
     public MessageConnection connect(final String host, final int port) throws ConnectException {
-        return connect(host, port, config.connectTimeoutNs);
+        return connect(host, port, connectTimeoutNs);
     }
 
     /**
@@ -231,7 +213,7 @@ public final class ConnectionSet implements AutoCloseable {
         if (pollers.areInCallback()) {
             throw new IllegalStateException("a polling thread cannot wait for a connection: connect on another thread");
         }
-        final Place place = takePlace(host, port);
+        final ConnectionPlaces.Place place = takePlace(host, port);
         final Deadline deadline = Deadline.after(timeoutNs);
         final MessageConnection connection = request(host, port, place, deadline);
         events.watch(connection, deadline.leftNs());
@@ -253,16 +235,16 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    private Place takePlace(final String host, final int port) throws ConnectException {
+    private ConnectionPlaces.Place takePlace(final String host, final int port) throws ConnectException {
         try {
-            return takePlace();
+            return places.take();
         } catch (final RdmaException failed) {
             throw failed(host, port, failed);
         }
     }
 
     private MessageConnection request(
-        final String host, final int port, final Place place, final Deadline deadline) throws ConnectException {
+        final String host, final int port, final ConnectionPlaces.Place place, final Deadline deadline) throws ConnectException {
         // In this order: the request is closed before its memory is given back.
         try (place; RcRequest request = peer.request(host, port, sizes.config(resolutionMs(deadline.leftNs())))) {
             return connect(request, place, null);
@@ -290,9 +272,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @return a snapshot
      */
     public int connections() {
-        synchronized (counting) {
-            return connections;
-        }
+        return places.connections();
     }
 
     /**
@@ -337,7 +317,7 @@ public final class ConnectionSet implements AutoCloseable {
     public List<Agent> agents() {
         if (agents.isEmpty()) {
             throw new IllegalStateException(
-                config.name + " has polling threads: asAgent() of its builder makes the pollers agents");
+                name + " has polling threads: asAgent() of its builder makes the pollers agents");
         }
         return agents;
     }
@@ -348,7 +328,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @return false until then
      */
     public boolean isClosed() {
-        return closing.get() != null;
+        return end.hasBegun();
     }
 
     /**
@@ -359,139 +339,56 @@ public final class ConnectionSet implements AutoCloseable {
      * @throws IllegalStateException    in a callback or task, for which the close would wait
      */
     public void awaitClose() {
-        if (pollers.areInCallback()) {
-            throw new IllegalStateException("a callback cannot wait for the close of " + config.name + ", which waits for it");
-        }
-        try {
-            if (pollers.areInvoked()) {
-                pollers.makeOwnWorkUntil(
-                    () -> closed.getCount() == 0 || !pollers.areInvoked(), Deadline.after(Long.MAX_VALUE));
-            }
-            closed.await();
-        } catch (final InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new WaitInterruptedException("waiting for the close of " + config.name);
-        }
+        end.await();
     }
 
     /** Closes with a time-out of 10 seconds; see {@link #close(long)}. */
     @Override
     public void close() {
-        close(DEFAULT_CLOSE_NS);
+        close(SetEnd.DEFAULT_CLOSE_NS);
     }
 
     /**
      * Accepts no more connections, closes all, calls {@link ConnectionListener#onDisconnected} for each, ends the threads and
      * releases the memory. Claims and retained messages remain valid until they are given back. A call by a callback starts the
-     * close on another thread and returns. Idempotent: further calls wait for the first one, and continue a close that has not
-     * released everything in time. An interrupt does not end the wait, and the interrupt flag is restored.
+     * close on another thread and returns. Idempotent: further calls wait for the first one. A close that has not released
+     * everything in time is continued by a daemon thread, until a callback that does not return has returned. An interrupt does
+     * not end the wait, and the interrupt flag is restored.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less begins the close and does not wait. If all callbacks
-     *                  have returned in time, the release of the rest may take two seconds longer
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less begins the close, as with the time-out of {@link
+     *                  #close()}, and does not wait. At the time-out the polling threads end, and connections that have not ended
+     *                  in order end without. If all callbacks have returned in time, the release of the rest may take two seconds
+     *                  longer
      * @return true if everything has been released, by any call; false if it has not in time, for instance because a
-     *     callback does not return: its thread and the memory of its connections remain
+     *     callback does not return: its thread and the memory of its connections remain until then
      */
     public boolean close(final long timeoutNs) {
-        final boolean first = !isClosed() &&
-            closing.compareAndSet(null, JvmShutdown.hasBegun() ? " was closed by JVM shutdown" : " is closed");
-        if (pollers.areInCallback()) {
-            if (first) {
-                endOnThread(timeoutNs);
-            }
-            return false;
-        }
-        if (!releasedAll) {
-            end(Deadline.after(timeoutNs));
-        }
-        return releasedAll;
-    }
-
-    private void endOnThread(final long timeoutNs) {
-        Thread.ofPlatform().daemon().name(config.name + "-closer").start(() -> end(Deadline.after(timeoutNs)));
+        return end.begin(timeoutNs);
     }
 
     /** Closes the set if a pipeline has ended before it; event thread. */
     void closeIfUnpolled() {
         final ConnectionPoller ended = pollers.ended();
-        // In this order: the close of the set ends its pipelines.
-        if (ended != null && closing.compareAndSet(null, " is closed: " + ended.pipelineEnd())) {
-            LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", config.name, ended.pipelineEnd());
-            events.failUnpolled();
-            endOnThread(DEFAULT_CLOSE_NS);
+        if (ended != null && !isClosed()) {
+            end.beginBecause(ended.pipelineEnd());
         }
-    }
-
-    private void end(final Deadline deadline) {
-        if (pollers.areInvoked() ? pollers.await(deadline, closer::tryLock) : deadline.tryLock(closer)) {
-            try {
-                if (!releasedAll) {
-                    release(deadline);
-                }
-            } finally {
-                closer.unlock();
-            }
-        }
-    }
-
-    private void release(final Deadline deadline) {
-        try {
-            events.endAll();
-            pollers.awaitForAll(deadline, () -> unended() == 0 || pollers.haveEnded());
-            closesPipelines = true;
-            pipelines.close(deadline.leftNs());
-            final boolean polling = !pollers.join(deadline);
-            if (!polling) {
-                adopt(deadline);
-                releasedAll = unended() == 0 && events.stop(orLater(deadline).leftNs());
-            }
-            if (releasedAll) {
-                releaseMemory();
-            } else {
-                LOG.log(System.Logger.Level.WARNING, "{0} is not closed within {1}: {2}, {3} connections are not released",
-                    config.name, deadline.timeout(), polling ? "a polling thread has not ended" : "all callbacks have returned",
-                    unended());
-            }
-        } finally {
-            try {
-                Runtime.getRuntime().removeShutdownHook(shutdownHook);
-            } catch (final IllegalStateException shuttingDown) {
-                // The hook runs, or will return immediately.
-            }
-            closed.countDown();
-        }
-    }
-
-    /** Completes the work that the polling threads have left at their end. */
-    private void adopt(final Deadline deadline) {
-        if (connections() > 0) {
-            events.abandonAll();
-        }
-        orLater(deadline).await(() -> {
-            pollers.adopt();
-            return unended() == 0;
-        });
-    }
-
-    /** Leaves a second for what needs no other thread than that of the events, but no time to a close without time. */
-    private static Deadline orLater(final Deadline deadline) {
-        return Deadline.after(deadline.isWithoutTime() ? 0 : Math.max(ADOPTION_NS, deadline.leftNs()));
     }
 
     /** Makes a connection from a request, if there is a place for it; the peer's hello is null if this side has requested it. */
     MessageConnection make(final RcRequest request, final Hello peers) {
-        try (Place place = takePlace()) {
+        try (ConnectionPlaces.Place place = places.take()) {
             return connect(request, place, peers);
         }
     }
 
-    private MessageConnection connect(final RcRequest request, final Place place, final Hello peers) {
+    private MessageConnection connect(final RcRequest request, final ConnectionPlaces.Place place, final Hello peers) {
         place.buffers().postReceives(request);
         final RcConnection connection = request.connect(hello.encode());
         boolean made = false;
         try {
             final ConnectionPoller poller = pollers.leastLoaded();
             final MessageConnection result = new MessageConnection(
-                poller, connection, place.buffers(), layout, sizes.operations(), config.listener);
+                poller, connection, place.buffers(), layout, sizes.operations(), listener);
             if (peers != null) {
                 result.greet(hello, peers);
             }
@@ -502,94 +399,14 @@ public final class ConnectionSet implements AutoCloseable {
             final MessageBuffers taken = place.pass();
             if (!made) {
                 // The device may use the memory until the queue pair is closed.
-                events.discard(connection, () -> leavePlace(taken));
+                events.discard(connection, () -> places.leave(taken));
             }
-        }
-    }
-
-    /** A place for a connection with its memory, which is given up unless a queue pair got it; used by one thread. */
-    private final class Place implements AutoCloseable {
-        private MessageBuffers buffers;
-
-        Place(final MessageBuffers buffers) {
-            this.buffers = buffers;
-        }
-
-        MessageBuffers buffers() {
-            return buffers;
-        }
-
-        /** Passes the memory on. */
-        MessageBuffers pass() {
-            final MessageBuffers passed = buffers;
-            buffers = null;
-            return passed;
-        }
-
-        @Override
-        public void close() {
-            if (buffers != null) {
-                leavePlace(pass());
-            }
-        }
-    }
-
-    /** Takes a place for a connection, and its memory. */
-    private Place takePlace() {
-        synchronized (counting) {
-            if (isClosed() || connections == config.maxConnections) {
-                throw new IllegalStateException(isClosed() ? closeDescription() :
-                    config.name + " has its maximum of " + connections + " connections");
-            }
-            connections++;
-            unended++;
-        }
-        boolean taken = false;
-        try {
-            final Place place = new Place(memory.take());
-            taken = true;
-            return place;
-        } finally {
-            if (!taken) {
-                leave();
-                onEnded();
-            }
-        }
-    }
-
-    /** Gives up a place for which no connection was made. */
-    private void leavePlace(final MessageBuffers buffers) {
-        leave();
-        try {
-            giveMemoryBack(buffers);
-        } finally {
-            // Not before: then the close of the set returns, and its caller may close the peer or the domain.
-            onEnded();
-        }
-    }
-
-    void giveMemoryBack(final MessageBuffers buffers) {
-        if (memory.giveBack(buffers)) {
-            peer.close();
-        }
-    }
-
-    /** Releases all memory that is not in use, and the device with the last. */
-    private void releaseMemory() {
-        if (memory.release()) {
-            peer.close();
-        }
-    }
-
-    private void leave() {
-        synchronized (counting) {
-            connections--;
         }
     }
 
     /** Describes why no connection can be made: the close, also that by the end of the JVM or of a pipeline. */
     String closeDescription() {
-        return config.name + closing.get();
+        return end.description();
     }
 
     private void requireOpen() {
@@ -598,7 +415,7 @@ public final class ConnectionSet implements AutoCloseable {
         }
         final ConnectionPoller ended = pollers.ended();
         if (ended != null) {
-            throw new IllegalStateException(config.name + " is closing: " + ended.pipelineEnd());
+            throw new IllegalStateException(name + " is closing: " + ended.pipelineEnd());
         }
     }
 
@@ -607,11 +424,19 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     RcConfig connectionConfig() {
-        return sizes.config((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(config.acceptTimeoutNs)));
+        return sizes.config((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(acceptTimeoutNs)));
     }
 
-    ConnectionSetBuilder config() {
-        return config;
+    String name() {
+        return name;
+    }
+
+    ConnectionSizes sizes() {
+        return sizes;
+    }
+
+    long acceptTimeoutNs() {
+        return acceptTimeoutNs;
     }
 
     Hello hello() {
@@ -625,31 +450,22 @@ public final class ConnectionSet implements AutoCloseable {
     /** The queue pair of a connection is closed, and its place is free. */
     void onReleased(final MessageConnection connection) {
         connection.poller().connections().decrementAndGet();
-        leave();
+        places.leave();
     }
 
-    /** The last callback of a connection has returned. */
-    void onEnded() {
-        synchronized (counting) {
-            unended--;
-        }
+    ConnectionPlaces places() {
+        return places;
     }
 
-    private int unended() {
-        synchronized (counting) {
-            return unended;
-        }
-    }
-
-    boolean closesPipelines() {
-        return closesPipelines;
+    SetEnd end() {
+        return end;
     }
 
     void onRejected(final Exception reason) {
         final long times = rejectedRequests.incrementAndGet();
         // Peers repeat requests at will: the 1st, 2nd, 4th one and so on.
         LOG.log(Long.bitCount(times) == 1 ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
-            "{0}: rejected a request ({1} so far): {2}", config.name, times, reason.getMessage());
+            "{0}: rejected a request ({1} so far): {2}", name, times, reason.getMessage());
     }
 
     void onListenerException(final Throwable failure) {

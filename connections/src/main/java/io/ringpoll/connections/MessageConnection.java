@@ -1,6 +1,5 @@
 package io.ringpoll.connections;
 
-import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.connections.MessageBuffers;
@@ -445,15 +444,11 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     private boolean sayGoodbye() {
-        try {
-            final boolean posted = postGoodbye();
-            if (posted) {
-                poller().events().onGoodbye(this);
-            }
-            return posted;
-        } catch (final RdmaException | IllegalStateException failed) {
-            return false;
+        final boolean posted = postGoodbye();
+        if (posted) {
+            poller().events().onGoodbye(this);
         }
+        return posted;
     }
 
     private void requestDisconnect() {
@@ -466,10 +461,13 @@ public final class MessageConnection extends ReceivingSide {
     /** Handles the completions of the queue, and stops polling it; polling thread, idempotent. */
     void retireAfterLastPoll() {
         shut();
-        if (!retired && !queueFailed) {
-            poller().pollLast(this);
+        try {
+            if (!retired && !queueFailed) {
+                poller().pollLast(this);
+            }
+        } finally {
+            retire();
         }
-        retire();
     }
 
     /** Stops polling the queue; polling thread, idempotent. */

@@ -253,12 +253,16 @@ abstract class SendingSide {
         return false;
     }
 
-    /** Posts the last send; its completion completes all before it. */
+    /** Posts the last send; its completion completes all before it. Returns whether it was accepted. */
     final boolean postGoodbye() {
         final long id = WorkRequestId.afterSend(posted);
         posted = id;
-        return connection.sendWithImmediate(null, 0, 0, true, Immediate.of(Immediate.GOODBYE, owed),
-            WorkRequestId.goodbye(id));
+        try {
+            return connection.sendWithImmediate(null, 0, 0, true, Immediate.of(Immediate.GOODBYE, owed),
+                WorkRequestId.goodbye(id));
+        } catch (final RdmaException | IllegalStateException failed) {
+            return false;
+        }
     }
 
     /** The id of a one-sided operation that is posted next; its completion completes all sends before it. */

@@ -28,6 +28,11 @@ final class TaskQueue {
         return users.offer(task);
     }
 
+    /** Number of tasks of the life cycle; counts them. */
+    int waiting() {
+        return lifeCycle.size();
+    }
+
     boolean isEmpty() {
         return lifeCycle.isEmpty() && users.isEmpty();
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.rc.DefectiveConnection;
 import io.ringpoll.internal.rc.DefectiveRequest;
+import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.internal.rc.RpmaObjects;
 import io.ringpoll.os.DescriptorPoll;
@@ -26,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -72,6 +74,89 @@ class CloseTest {
                 left.countDown();
                 assertTrue(pair.client().close(Long.MAX_VALUE));
                 assertEquals(0, pair.client().connections());
+            }
+        }
+    }
+
+    /** Nobody calls close again. */
+    @Test
+    void shouldReleaseEverythingAfterACloseWithoutTime() throws Exception {
+        for (final long timeoutNs : NO_TIME) {
+            try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+                final MessageConnection connection = pair.connect();
+                server.await("connected");
+                pair.client().close(timeoutNs);
+                assertEquals("disconnected CLOSED", client.await("disconnected"));
+                assertEquals("disconnected PEER_CLOSED", server.await("disconnected"), "the peer gets a goodbye");
+                pair.client().awaitClose();
+                assertEquals(0, connection.buffer().capacity(), "the memory has not been given back");
+                assertFalse(pair.client().pipelines().getFirst().pollerThread().isAlive());
+                assertTrue(pair.client().close(timeoutNs));
+            }
+        }
+    }
+
+    @Test
+    void shouldReleaseEverythingAfterACloseWithoutTimeByACallback() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            assertTrue(connection.execute(() -> assertFalse(pair.client().close(0))));
+            assertEquals("disconnected CLOSED", client.await("disconnected"));
+            pair.client().awaitClose();
+            assertEquals(0, connection.buffer().capacity(), "the memory has not been given back");
+        }
+    }
+
+    @Test
+    void shouldContinueACloseThatHasRunOutOfTime() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch left = new CountDownLatch(1);
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            connection.execute(() -> {
+                entered.countDown();
+                awaitUninterruptibly(left);
+            });
+            entered.await();
+            assertFalse(pair.client().close(1));
+            final FutureTask<Void> awaiting = new FutureTask<>(pair.client()::awaitClose, null);
+            Thread.ofPlatform().daemon().start(awaiting);
+            assertThrows(TimeoutException.class, () -> awaiting.get(HALF_A_SECOND, TimeUnit.NANOSECONDS), "it is not closed");
+            left.countDown();
+            assertEquals("disconnected CLOSED", client.await("disconnected"));
+            awaiting.get();
+            assertEquals(0, connection.buffer().capacity(), "the memory has not been given back");
+        }
+    }
+
+    /** It keeps all tasks until its callback returns. */
+    @Test
+    void shouldAskABusyPollingThreadForItsLastPollOnce() throws Exception {
+        final CountDownLatch left = new CountDownLatch(1);
+        try (ConnectionSet set = SetPair.builder().listener(server).start()) {
+            final ConnectionPoller poller = set.pollers().get(0);
+            try (RawClient ignored = new RawClient(set.listen(0), RawClient.HELLO.encode())) {
+                server.await("connected");
+                poller.execute(() -> awaitUninterruptibly(left));
+            }
+            // To post nothing more, and the last poll.
+            while (poller.waitingTasks() < 2) {
+                Thread.sleep(1);
+            }
+            Thread.sleep(1500);
+            assertEquals(2, poller.waitingTasks());
+            left.countDown();
+            assertEquals("disconnected PEER_LOST", server.await("disconnected"));
+        }
+    }
+
+    @Test
+    void shouldNotListenWhenTheCloseHasOvertakenTheCall() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, server, client);
+            Peer peer = Peer.ofLocal(TestDevice.address())) {
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            try (RcListener late = RpmaObjects.of(peer).listen(TestDevice.address(), 0)) {
+                assertFalse(pair.client().events().listen(late), "nobody would close it");
             }
         }
     }
@@ -396,7 +481,7 @@ class CloseTest {
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
             ConnectionSet set = SetPair.builder().address(null).peer(peer).maxConnections(1).listener(client).start();
             RcRequest request = RpmaObjects.of(peer).request(TestDevice.address(), silent.port(),
-                set.config().sizes().config(1000));
+                set.sizes().config(1000));
             DefectiveRequest leaving = new DefectiveRequest(request, connected -> {
                 defective.set(new DefectiveConnection(connected));
                 defective.get().failSends(new IllegalStateException("no sends"));
@@ -419,7 +504,7 @@ class CloseTest {
 
     private static MessageConnection request(final ConnectionSet set, final Peer peer, final int port) {
         try (RcRequest request =
-            RpmaObjects.of(peer).request(TestDevice.address(), port, set.config().sizes().config(1000))) {
+            RpmaObjects.of(peer).request(TestDevice.address(), port, set.sizes().config(1000))) {
             return set.make(request, null);
         }
     }

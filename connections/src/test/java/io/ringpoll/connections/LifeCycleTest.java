@@ -210,6 +210,21 @@ class LifeCycleTest {
     }
 
     @Test
+    void shouldNotNoticeChangesOfTheBuilderAfterTheStart() throws Exception {
+        final Recorder later = new Recorder();
+        final ConnectionSetBuilder builder = SetPair.builder().listener(server).maxConnections(1);
+        try (ConnectionSet set = builder.start(); ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            builder.name("other").address("192.0.2.1").listener(later).maxConnections(2).acceptTimeoutNs(1).connectTimeoutNs(1);
+            final int port = set.listen(0);
+            clients.connect(TestDevice.address(), port);
+            assertEquals("connected", server.await("connected"));
+            assertThrows(ConnectException.class, () -> clients.connect(TestDevice.address(), port));
+            assertEquals(1, set.connections());
+        }
+        assertEquals(List.of(), later.all);
+    }
+
+    @Test
     void shouldContinueAfterAnExceptionOfTheListener() throws Exception {
         final List<Throwable> errors = new CopyOnWriteArrayList<>();
         final Recorder throwing = new Recorder() {

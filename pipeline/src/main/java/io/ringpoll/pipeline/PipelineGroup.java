@@ -156,13 +156,14 @@ public final class PipelineGroup implements AutoCloseable {
      * Adds a completion queue to a pipeline of the caller's choice.
      *
      * @param queue    polled by this group only
-     * @param position index of the pipeline for the queue
+     * @param position index of the pipeline for the queue; null, which a compiler takes for this type rather than for an
+     *                 attachment, as {@link #addQueue(CompletionQueue)}
      * @return the pipeline to which it was added
      * @throws IllegalStateException     as {@link Pipeline#addQueue}, or if a pipeline of the group already polls the queue
      * @throws IndexOutOfBoundsException if there is no such pipeline
      */
     public Pipeline addQueue(final CompletionQueue queue, final ToIntFunction<CompletionQueue> position) {
-        return addQueue(queue, null, position);
+        return position == null ? addQueue(queue) : addQueue(queue, null, position);
     }
 
     /**

@@ -100,6 +100,16 @@ class PipelineGroupTest {
         }
     }
 
+    /** A compiler takes a plain null for the position. */
+    @Test
+    void shouldAddAQueueWithoutAnAttachment() {
+        try (PipelineGroup group = PipelineGroup.start(
+            2, i -> Pipeline.builder().name("shard-" + i).onAll((wc, sequence, endOfBatch) -> { }))) {
+            assertSame(group.pipelines().get(0), group.addQueue(new SyntheticQueue("first", 1), null));
+            assertSame(group.pipelines().get(1), group.addQueue(new SyntheticQueue("second", 1), (Object) null));
+        }
+    }
+
     @Test
     void shouldLeaveNoneRunningWhenOneCannotStart() {
         final List<Thread> pollers = new ArrayList<>();

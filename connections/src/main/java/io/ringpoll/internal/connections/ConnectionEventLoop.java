@@ -43,6 +43,9 @@ public abstract class ConnectionEventLoop<C> {
     private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
     private final Map<C, KeptConnection<C>> connections = new IdentityHashMap<>();
     private final List<RcListener> listeners = new ArrayList<>();
+    /** Listeners that the thread has not taken yet. Guarded by its own lock, as is the following. */
+    private final List<RcListener> added = new ArrayList<>();
+    private boolean refusesListeners;
     private final Thread thread;
     private volatile boolean stopped;
 
@@ -74,12 +77,27 @@ public abstract class ConnectionEventLoop<C> {
      * Accepts requests of peers.
      *
      * @param listener closed by {@link #closeListeners}, or at the end of the thread
+     * @return false if one of these was before: the listener remains the caller's
      */
-    public final void listen(final RcListener listener) {
-        execute(() -> {
-            listeners.add(listener);
-            descriptors.add(listener.eventFd(), () -> accept(listener));
-        });
+    public final boolean listen(final RcListener listener) {
+        synchronized (added) {
+            if (refusesListeners) {
+                return false;
+            }
+            added.add(listener);
+        }
+        execute(this::takeListeners);
+        return true;
+    }
+
+    private void takeListeners() {
+        final List<RcListener> taken;
+        synchronized (added) {
+            taken = List.copyOf(added);
+            added.clear();
+        }
+        listeners.addAll(taken);
+        taken.forEach(listener -> descriptors.add(listener.eventFd(), () -> accept(listener)));
     }
 
     /**
@@ -103,6 +121,9 @@ public abstract class ConnectionEventLoop<C> {
     protected final boolean join(final long timeoutNs) {
         if (!Deadline.after(timeoutNs).join(thread)) {
             return false;
+        }
+        if (thread.getState() == Thread.State.NEW) {
+            closeListeners();
         }
         descriptors.close();
         return true;
@@ -297,10 +318,15 @@ public abstract class ConnectionEventLoop<C> {
     }
 
     /**
-     * Accepts no more requests. Each listener is closed, also if the close of another one fails: its port would stay in use. The
-     * end of the thread closes those again whose close has failed.
+     * Accepts no more requests, and takes no more listeners. Each listener is closed, also if the close of another one fails: its
+     * port would stay in use. The end of the thread closes those again whose close has failed.
      */
     protected final void closeListeners() {
+        synchronized (added) {
+            refusesListeners = true;
+            listeners.addAll(added);
+            added.clear();
+        }
         final List<RcListener> open = List.copyOf(listeners);
         listeners.clear();
         for (final RcListener listener : open) {

@@ -1,6 +1,7 @@
 package io.ringpoll.internal.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,9 +22,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,7 +60,7 @@ class ConnectionEventLoopTest {
 
     private int listen(final RcListener listener) {
         final int port = listener.port();
-        loop.listen(listener);
+        assertTrue(loop.listen(listener));
         return port;
     }
 
@@ -118,6 +121,28 @@ class ConnectionEventLoopTest {
         assertTrue(next().contains("rpma_ep_shutdown"));
         peer.listen(TestDevice.address(), second).close();
         first.close();
+    }
+
+    /** Nothing would close it later. */
+    @Test
+    void shouldCloseAListenerThatItsThreadTakesNoMore() throws Exception {
+        loop.start();
+        final CountDownLatch leaves = loop.stayInTheNextRound();
+        final int port = listen();
+        assertFalse(loop.stop(0));
+        leaves.countDown();
+        assertTrue(loop.stop(TIMEOUT_NS));
+        peer.listen(TestDevice.address(), port).close();
+        try (RcListener late = peer.listen(TestDevice.address(), port)) {
+            assertFalse(loop.listen(late));
+        }
+    }
+
+    @Test
+    void shouldCloseAListenerOfAThreadThatWasNotStarted() {
+        final int port = listen();
+        assertTrue(loop.stop(TIMEOUT_NS));
+        peer.listen(TestDevice.address(), port).close();
     }
 
     @Test
@@ -220,6 +245,30 @@ class ConnectionEventLoopTest {
         }
 
         private volatile DefectiveConnection accepted;
+        private final AtomicReference<CountDownLatch> stay = new AtomicReference<>();
+        private final CountDownLatch stays = new CountDownLatch(1);
+
+        /** The commands of this round have been executed when this returns, and later ones are not before the next. */
+        CountDownLatch stayInTheNextRound() throws InterruptedException {
+            final CountDownLatch leaves = new CountDownLatch(1);
+            stay.set(leaves);
+            execute(() -> { });
+            stays.await();
+            return leaves;
+        }
+
+        @Override
+        protected void onRound() {
+            final CountDownLatch leaves = stay.getAndSet(null);
+            if (leaves != null) {
+                stays.countDown();
+                try {
+                    leaves.await();
+                } catch (final InterruptedException impossible) {
+                    throw new AssertionError(impossible);
+                }
+            }
+        }
 
         void failNextClose() {
             execute(() -> {

@@ -72,15 +72,6 @@ public final class Deadline {
     }
 
     /**
-     * Whether the time-out is 0, so that nothing waits.
-     *
-     * @return false for all others, also after the deadline
-     */
-    public boolean isWithoutTime() {
-        return timeoutNs == 0;
-    }
-
-    /**
      * The whole time-out, for messages.
      *
      * @return with its unit

@@ -137,8 +137,7 @@ public final class Node implements AutoCloseable {
     /** The keeper closes what it has got before the close begins. */
     private void listen(final RcListener listener) throws AlreadyClosedException {
         synchronized (attaching) {
-            if (!closed) {
-                keeper.listen(listener);
+            if (!closed && keeper.listen(listener)) {
                 return;
             }
         }

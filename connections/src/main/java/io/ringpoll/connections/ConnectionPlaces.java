@@ -1,0 +1,134 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.internal.connections.BufferPool;
+import io.ringpoll.internal.connections.BufferSizes;
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.rc.RcPeer;
+
+/**
+ * The places for the connections of a set, each with its memory: counts them, and closes the device with the last memory.
+ *
+ * <p>Thread-safe.
+ */
+final class ConnectionPlaces {
+    private final ConnectionSet set;
+    private final RcPeer peer;
+    private final int maxConnections;
+    /** Its memory in use includes that of ended connections with retained messages. */
+    private final BufferPool memory;
+    /** Guards the counts of connections. */
+    private final Object counting = new Object();
+    private int connections;
+    /** As above, including those whose last callback has not returned. */
+    private int unended;
+
+    ConnectionPlaces(final ConnectionSet set, final RcPeer peer, final BufferSizes sizes, final int maxConnections) {
+        this.set = set;
+        this.peer = peer;
+        this.maxConnections = maxConnections;
+        memory = new BufferPool(peer, sizes);
+    }
+
+    /** A place for a connection with its memory, which is given up unless a queue pair got it; used by one thread. */
+    final class Place implements AutoCloseable {
+        private MessageBuffers buffers;
+
+        private Place(final MessageBuffers buffers) {
+            this.buffers = buffers;
+        }
+
+        MessageBuffers buffers() {
+            return buffers;
+        }
+
+        /** Passes the memory on. */
+        MessageBuffers pass() {
+            final MessageBuffers passed = buffers;
+            buffers = null;
+            return passed;
+        }
+
+        @Override
+        public void close() {
+            if (buffers != null) {
+                leave(pass());
+            }
+        }
+    }
+
+    /** Takes a place for a connection, and its memory. */
+    Place take() {
+        synchronized (counting) {
+            if (set.isClosed() || connections >= maxConnections) {
+                throw new IllegalStateException(set.isClosed() ? set.closeDescription() :
+                    set.name() + " has its maximum of " + connections + " connections");
+            }
+            connections++;
+            unended++;
+        }
+        boolean taken = false;
+        try {
+            final Place place = new Place(memory.take());
+            taken = true;
+            return place;
+        } finally {
+            if (!taken) {
+                leave();
+                onEnded();
+            }
+        }
+    }
+
+    /** Gives up a place for which no connection was made. */
+    void leave(final MessageBuffers buffers) {
+        leave();
+        try {
+            giveBack(buffers);
+        } finally {
+            // Not before: then the close of the set returns, and its caller may close the peer or the domain.
+            onEnded();
+        }
+    }
+
+    /** Gives back the memory of a connection. */
+    void giveBack(final MessageBuffers buffers) {
+        if (memory.giveBack(buffers)) {
+            peer.close();
+        }
+    }
+
+    /** Releases all memory that is not in use, and the device with the last. */
+    void releaseMemory() {
+        if (memory.release()) {
+            peer.close();
+        }
+    }
+
+    /** The queue pair of a connection is closed. */
+    void leave() {
+        synchronized (counting) {
+            connections--;
+        }
+    }
+
+    /** The last callback of a connection has returned. */
+    void onEnded() {
+        synchronized (counting) {
+            unended--;
+        }
+    }
+
+    /** Number of connections with a queue pair, and of those that are being made. */
+    int connections() {
+        synchronized (counting) {
+            return connections;
+        }
+    }
+
+    /** The same, and those whose last callback has not returned. */
+    int unended() {
+        synchronized (counting) {
+            return unended;
+        }
+    }
+}

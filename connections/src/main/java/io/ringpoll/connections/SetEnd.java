@@ -1,0 +1,215 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.os.JvmShutdown;
+import io.ringpoll.os.WaitInterruptedException;
+import io.ringpoll.pipeline.PipelineGroup;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The close of a set: ends its connections, its threads and its memory. One thread at a time closes. A close that was begun is
+ * continued until everything is released: by further calls, and otherwise by a thread of its own.
+ *
+ * <p>Thread-safe.
+ */
+final class SetEnd {
+    static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
+    /** Minimum time for what needs no other thread than that of the events. */
+    static final long ADOPTION_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_CLOSE_NS = TimeUnit.HOURS.toNanos(1);
+    private static final System.Logger LOG = System.getLogger(ConnectionSet.class.getName());
+
+    private final String name;
+    private final ConnectionEvents events;
+    private final ConnectionPollers pollers;
+    private final PipelineGroup pipelines;
+    private final ConnectionPlaces places;
+    private final ListenerFailures failures;
+    /** Describes the close; null until it has begun. */
+    private final AtomicReference<String> closing = new AtomicReference<>();
+    /** Held by the closing thread. */
+    private final ReentrantLock closer = new ReentrantLock();
+    /** Whether a thread of its own closes, or has closed. */
+    private final AtomicBoolean closesOnThread = new AtomicBoolean();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile Thread shutdownHook;
+    private volatile boolean releasedAll;
+    /** Whether the pipelines end by the close of the set; false if one ends before. */
+    private volatile boolean closesPipelines;
+
+    SetEnd(final String name, final ConnectionEvents events, final ConnectionPollers pollers, final PipelineGroup pipelines,
+        final ConnectionPlaces places, final ListenerFailures failures) {
+        this.name = name;
+        this.events = events;
+        this.pollers = pollers;
+        this.pipelines = pipelines;
+        this.places = places;
+        this.failures = failures;
+    }
+
+    boolean hasBegun() {
+        return closing.get() != null;
+    }
+
+    boolean closesPipelines() {
+        return closesPipelines;
+    }
+
+    /** Describes the close that has begun: also that by the end of the JVM or of a pipeline. */
+    String description() {
+        return name + closing.get();
+    }
+
+    /** Closes; as {@link ConnectionSet#close(long)}. */
+    boolean begin(final long timeoutNs) {
+        final boolean first = !hasBegun() &&
+            closing.compareAndSet(null, JvmShutdown.hasBegun() ? " was closed by JVM shutdown" : " is closed");
+        if (pollers.areInCallback()) {
+            if (first) {
+                releaseOnThread(timeoutNs);
+            }
+            return false;
+        }
+        try {
+            if (!releasedAll && timeoutNs > 0) {
+                release(timeoutNs);
+            }
+        } finally {
+            if (!releasedAll) {
+                releaseOnThread(DEFAULT_CLOSE_NS);
+            }
+        }
+        return releasedAll;
+    }
+
+    /** Closes because a pipeline has ended; event thread. */
+    void beginBecause(final String pipelineEnd) {
+        // In this order: the close of the set ends its pipelines.
+        if (closing.compareAndSet(null, " is closed: " + pipelineEnd)) {
+            LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", name, pipelineEnd);
+            events.failUnpolled();
+            releaseOnThread(DEFAULT_CLOSE_NS);
+        }
+    }
+
+    /** Closes when the JVM shuts down. */
+    void beginAtShutdown(final long timeoutNs) {
+        final Thread hook = new Thread(() -> begin(timeoutNs), name + "-shutdown");
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+            shutdownHook = hook;
+        } catch (final IllegalStateException shuttingDown) {
+            begin(DEFAULT_CLOSE_NS);
+            throw shuttingDown;
+        }
+    }
+
+    /** Waits for the end of the close; as {@link ConnectionSet#awaitClose()}. */
+    void await() {
+        if (pollers.areInCallback()) {
+            throw new IllegalStateException("a callback cannot wait for the close of " + name + ", which waits for it");
+        }
+        try {
+            if (pollers.areInvoked()) {
+                pollers.makeOwnWorkUntil(
+                    () -> closed.getCount() == 0 || !pollers.areInvoked(), Deadline.after(Long.MAX_VALUE));
+            }
+            closed.await();
+        } catch (final InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new WaitInterruptedException("waiting for the close of " + name);
+        }
+    }
+
+    /** Releases everything on a thread of its own, however long it takes; there is one such thread at most. */
+    private void releaseOnThread(final long timeoutNs) {
+        if (closesOnThread.compareAndSet(false, true)) {
+            Thread.ofPlatform().daemon().name(name + "-closer").start(
+                () -> releaseAtLast(timeoutNs > 0 ? timeoutNs : DEFAULT_CLOSE_NS));
+        }
+    }
+
+    /** Each attempt that fails is logged: the next one gets twice the time. */
+    private void releaseAtLast(final long firstTimeoutNs) {
+        long timeoutNs = firstTimeoutNs;
+        while (!releasedAll) {
+            try {
+                release(timeoutNs);
+            } catch (final RuntimeException | Error failure) {
+                // Nobody else would continue. The cause may last.
+                failures.logFirst("the close has failed", failure);
+                LockSupport.parkNanos(ADOPTION_NS);
+            }
+            timeoutNs = Math.clamp(2 * timeoutNs, ADOPTION_NS, LONGEST_CLOSE_NS);
+        }
+    }
+
+    private void release(final long timeoutNs) {
+        final Deadline deadline = Deadline.after(timeoutNs);
+        if (pollers.areInvoked() ? pollers.await(deadline, closer::tryLock) : deadline.tryLock(closer)) {
+            try {
+                if (!releasedAll) {
+                    release(deadline);
+                }
+            } finally {
+                closer.unlock();
+            }
+        }
+    }
+
+    private void release(final Deadline deadline) {
+        events.endAll();
+        pollers.awaitForAll(deadline, () -> places.unended() == 0 || pollers.haveEnded());
+        closesPipelines = true;
+        pipelines.close(deadline.leftNs());
+        final boolean polling = !pollers.join(deadline);
+        if (!polling) {
+            adopt(deadline);
+            releasedAll = places.unended() == 0 && events.stop(orLater(deadline).leftNs());
+        }
+        if (!releasedAll) {
+            LOG.log(System.Logger.Level.WARNING, "{0} is not closed within {1}: {2}, {3} connections are not released",
+                name, deadline.timeout(), polling ? "a polling thread has not ended" : "all callbacks have returned",
+                places.unended());
+            return;
+        }
+        try {
+            places.releaseMemory();
+        } finally {
+            removeShutdownHook();
+            closed.countDown();
+        }
+    }
+
+    /** Completes the work that the polling threads have left at their end. */
+    private void adopt(final Deadline deadline) {
+        if (places.connections() > 0) {
+            events.abandonAll();
+        }
+        orLater(deadline).await(() -> {
+            pollers.adopt();
+            return places.unended() == 0;
+        });
+    }
+
+    /** Leaves a second for what needs no other thread than that of the events. */
+    private static Deadline orLater(final Deadline deadline) {
+        return Deadline.after(Math.max(ADOPTION_NS, deadline.leftNs()));
+    }
+
+    private void removeShutdownHook() {
+        final Thread hook = shutdownHook;
+        try {
+            if (hook != null) {
+                Runtime.getRuntime().removeShutdownHook(hook);
+            }
+        } catch (final IllegalStateException shuttingDown) {
+            // The hook runs, or will return immediately.
+        }
+    }
+}
