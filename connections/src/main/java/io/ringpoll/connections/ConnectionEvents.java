@@ -36,12 +36,15 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     /** Maximum time for which a goodbye waits for the polling thread, which may be in a long callback. */
     private static final long BUSY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** Time between two looks for silent connections: shorter than that between two rounds without events. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
     /** Queue pairs whose close was refused, of the thread of events. */
     private final List<Discarded> discarded = new ArrayList<>();
     /** Whether a connection that waits for the start of an agent has been logged. */
     private boolean warned;
+    private long lookedNs = System.nanoTime();
 
     ConnectionEvents(final ConnectionSet set, final String name) {
         super(name);
@@ -210,7 +213,20 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     protected void onRound() {
         set.pollers().schedule();
         set.closeIfUnpolled();
+        lookForSilence();
         discarded.removeIf(this::isEnded);
+    }
+
+    private void lookForSilence() {
+        final long nowNs = System.nanoTime();
+        if (set.keepaliveNs() > 0 && nowNs - lookedNs >= LOOK_NS) {
+            lookedNs = nowNs;
+            for (final KeptConnection<MessageConnection> kept : all()) {
+                if (kept.phase() == Phase.ESTABLISHED) {
+                    kept.owner().keepalive.look(nowNs, set.keepaliveNs());
+                }
+            }
+        }
     }
 
     @Override

@@ -87,7 +87,9 @@ final class ConnectionPoller implements CompletionHandler {
             } else {
                 connection.fail(pipelineEnd());
             }
-            connection.onLastCompletion(completion);
+            // Nothing more is posted.
+            connection.shut();
+            connection.onCompletion(completion);
         } finally {
             leaveCallbacks(before);
         }

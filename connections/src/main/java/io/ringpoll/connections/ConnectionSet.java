@@ -52,6 +52,7 @@ public final class ConnectionSet implements AutoCloseable {
     private final ConnectionListener listener;
     private final long connectTimeoutNs;
     private final long acceptTimeoutNs;
+    private final long keepaliveNs;
     private final ConnectionSizes sizes;
     private final MessageLayout layout;
     private final Hello hello;
@@ -72,6 +73,7 @@ public final class ConnectionSet implements AutoCloseable {
         listener = config.listener;
         connectTimeoutNs = config.connectTimeoutNs;
         acceptTimeoutNs = config.acceptTimeoutNs;
+        keepaliveNs = config.keepaliveNs;
         sizes = config.sizes();
         layout = MessageLayout.of(sizes);
         failures = new ListenerFailures(name, config.errorHandler);
@@ -437,6 +439,10 @@ public final class ConnectionSet implements AutoCloseable {
 
     long acceptTimeoutNs() {
         return acceptTimeoutNs;
+    }
+
+    long keepaliveNs() {
+        return keepaliveNs;
     }
 
     Hello hello() {

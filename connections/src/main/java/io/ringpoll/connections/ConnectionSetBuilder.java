@@ -43,6 +43,7 @@ public final class ConnectionSetBuilder {
     byte[] privateData = {};
     long connectTimeoutNs = TimeUnit.SECONDS.toNanos(10);
     long acceptTimeoutNs = TimeUnit.SECONDS.toNanos(10);
+    long keepaliveNs = TimeUnit.SECONDS.toNanos(10);
     long shutdownTimeoutNs;
     ErrorHandler errorHandler;
     private boolean started;
@@ -245,6 +246,21 @@ public final class ConnectionSetBuilder {
     }
 
     /**
+     * Sets the silence after which the set asks whether a peer is still there; the default is 10 s. A peer that loses its power
+     * or its network sends no disconnect, and an idle connection would never end. After a silence, in which nothing was received
+     * or sent, the polling thread posts an RDMA write of 0 bytes, which needs neither memory nor a credit. The connection ends
+     * with {@link DisconnectReason#PEER_LOST} when the device reports that it was not acknowledged, at the latest after two more
+     * times of the silence. The device of a stopped process may acknowledge it all the same.
+     *
+     * @param silenceNs in nanoseconds, looked at once a second; 0 for no keepalive; rejected by the start if negative
+     * @return this
+     */
+    public ConnectionSetBuilder keepaliveNs(final long silenceNs) {
+        keepaliveNs = silenceNs;
+        return this;
+    }
+
+    /**
      * Closes the set at JVM shutdown, for instance at Ctrl-C; by default the program closes it.
      *
      * @param timeoutNs time-out of the close in nanoseconds; 0, the default, for no shutdown hook; rejected by the start if
@@ -329,6 +345,7 @@ public final class ConnectionSetBuilder {
             privateData.length + " bytes of private data: at most " + Hello.MAX_USER_DATA + " can be sent", errors);
         require(connectTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the connect time-out is less than 1 ms", errors);
         require(acceptTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the accept time-out is less than 1 ms", errors);
+        require(keepaliveNs >= 0, "the time of silence before a keepalive is negative", errors);
         require(shutdownTimeoutNs >= 0, "the shutdown time-out is negative", errors);
         if (errors.isEmpty() && sizes().buffers().memoryBytes() > MAX_MEMORY_BYTES) {
             errors.add("a connection would need " + sizes().buffers().memoryBytes() +

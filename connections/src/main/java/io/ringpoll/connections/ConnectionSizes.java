@@ -11,8 +11,8 @@ import io.ringpoll.internal.rc.RcPeer;
  * <p>Each side has a window of receives for messages, and some for credits: a message that only returns credits is sent when
  * they are at least as many as the peer still has, so unprocessed ones double the credits on their way each time; there are at
  * most 1 + log2(window), and one goodbye. So a message always finds a posted receive. The send queue has room for a window of
- * messages, for as many credit messages as there are sends between two signalled ones, for the one-sided operations, and for the
- * goodbye. The completion queue has room for the completions of all.
+ * messages, for as many credit messages as there are sends between two signalled ones, for the one-sided operations, for a
+ * keepalive and for the goodbye. The completion queue has room for the completions of all.
  *
  * @param window          maximum number of messages in flight in each direction
  * @param maxMessageBytes maximum length of a message
@@ -21,6 +21,7 @@ import io.ringpoll.internal.rc.RcPeer;
 record ConnectionSizes(int window, int maxMessageBytes, int operations) {
     /** More would delay the next message by the time of their posts. */
     private static final int MOST_RECEIVES_OF_POST = 4;
+    private static final int KEEPALIVES = 1;
 
     /** Number of posted receives of an idle connection. */
     int receives() {
@@ -48,7 +49,7 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
     }
 
     int sendQueueSize() {
-        return window + creditSends() + operations + 1;
+        return window + creditSends() + operations + KEEPALIVES + 1;
     }
 
     int completionQueueSize() {

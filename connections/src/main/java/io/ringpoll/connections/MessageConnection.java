@@ -42,6 +42,7 @@ public final class MessageConnection extends ReceivingSide {
     private final OneSidedOperations operations;
     private final CompletableFuture<MessageConnection> established = new CompletableFuture<>();
     private final ConnectionEnd end = new ConnectionEnd();
+    final Keepalive keepalive = new Keepalive(this);
     private volatile boolean connected;
     private volatile Object attachment;
     private Hello peerHello;
@@ -230,9 +231,8 @@ public final class MessageConnection extends ReceivingSide {
 
     /** Requires the polling thread; after the end of the set any thread may return memory, and sends nothing. */
     private void requireOwner() {
-        final ConnectionPoller poller = poller();
-        if (!poller.isPollingThread() && !(ended && poller.isClosed())) {
-            poller.requirePollingThread(this);
+        if (!poller().isPollingThread() && !(ended && poller().isClosed())) {
+            poller().requirePollingThread(this);
         }
     }
 
@@ -549,12 +549,6 @@ public final class MessageConnection extends ReceivingSide {
         }
     }
 
-    /** Handles a completion after the end of polling, and posts nothing more; polling thread. */
-    void onLastCompletion(final WorkCompletion completion) {
-        shut();
-        onCompletion(completion);
-    }
-
     /** Posts the receives of handled messages again, if they are many or the peer may wait for their credits. */
     void onBatchEnd() {
         if (isOpen() && isReturnDue()) {
@@ -565,19 +559,24 @@ public final class MessageConnection extends ReceivingSide {
 
     private void onSent(final long id) {
         onSendCompleted(id);
-        if (WorkRequestId.isGoodbye(id)) {
-            requestDisconnect();
-            retireIfFlushed();
-            return;
-        }
-        if (WorkRequestId.isOperation(id)) {
-            operations.onCompleted(WcStatus.SUCCESS);
-            retireIfFlushed();
+        if (WorkRequestId.isOther(id)) {
+            onOtherSent(id);
         }
         if (isOpen()) {
             returnCredits();
             onRoom();
         }
+    }
+
+    private void onOtherSent(final long id) {
+        if (WorkRequestId.isGoodbye(id)) {
+            requestDisconnect();
+        } else if (WorkRequestId.isOperation(id)) {
+            operations.onCompleted(WcStatus.SUCCESS);
+        } else {
+            keepalive.onCompleted();
+        }
+        retireIfFlushed();
     }
 
     private void onFailed(final long id, final int status) {

@@ -265,6 +265,27 @@ abstract class SendingSide {
         }
     }
 
+    /** Posts a write of nothing, which the peer's device acknowledges; returns whether it was accepted. */
+    final boolean postKeepalive() {
+        try {
+            if (connection.write(null, 0, null, 0, 0, true, WorkRequestId.keepalive(posted))) {
+                return true;
+            }
+            fail("the send queue is full");
+        } catch (final RdmaException | IllegalStateException failed) {
+            fail(failed.getMessage());
+        }
+        return false;
+    }
+
+    /**
+     * A number that changes when the peer is heard of, or something was posted that its device acknowledges. Any thread, without
+     * synchronization: a number that comes late, or is the same again by chance, costs a keepalive.
+     */
+    final long progress() {
+        return 31 * (31 * posted + completed) + peers;
+    }
+
     /** The id of a one-sided operation that is posted next; its completion completes all sends before it. */
     final long operationId() {
         return WorkRequestId.operation(posted);

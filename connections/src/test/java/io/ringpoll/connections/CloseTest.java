@@ -132,12 +132,17 @@ class CloseTest {
     /** It keeps all tasks until its callback returns. */
     @Test
     void shouldAskABusyPollingThreadForItsLastPollOnce() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch left = new CountDownLatch(1);
         try (ConnectionSet set = SetPair.builder().listener(server).start()) {
             final ConnectionPoller poller = set.pollers().get(0);
             try (RawClient ignored = new RawClient(set.listen(0), RawClient.HELLO.encode())) {
                 server.await("connected");
-                poller.execute(() -> awaitUninterruptibly(left));
+                poller.execute(() -> {
+                    entered.countDown();
+                    awaitUninterruptibly(left);
+                });
+                entered.await();
             }
             // To post nothing more, and the last poll.
             while (poller.waitingTasks() < 2) {

@@ -498,7 +498,8 @@ public final class QueuePair extends NativeResource {
     /**
      * Posts a write to the other side's memory.
      *
-     * @param target        memory of the other side, registered there with {@link AccessFlag#REMOTE_WRITE}
+     * @param target        memory of the other side, registered there with {@link AccessFlag#REMOTE_WRITE}; null for a write of
+     *                      nothing, which has no source either
      * @param targetOffset  in bytes
      * @param source        the data; null for a write of nothing
      * @param sourceOffset  in bytes
@@ -514,7 +515,9 @@ public final class QueuePair extends NativeResource {
      */
     public boolean write(final RemoteMemory target, final long targetOffset, final MemoryRegion source, final long sourceOffset,
         final long lengthBytes, final boolean signaled, final long workRequestId) {
-        Objects.requireNonNull(target, "the target is null");
+        if (source != null || lengthBytes != 0) {
+            Objects.requireNonNull(target, "the target is null");
+        }
         return post(SendList.RDMA_WRITE, target, targetOffset, source, sourceOffset, lengthBytes, signaled, 0, workRequestId);
     }
 

@@ -3,21 +3,24 @@ package io.ringpoll.internal.connections;
 /**
  * The ids of work requests.
  * <pre>
- *   63        62        61          60               32 31  30            0
- *   | goodbye | receive |     0     | messages so far | 0 | sends so far |    of a send
- *   |    0    |    0    | operation | messages so far | 0 | sends so far |    of a one-sided operation
- *   |    0    |    1    |     0     |        0        |      buffer      |    of a receive
+ *   63        62        61          60               32 31          30            0
+ *   | goodbye | receive |     0     | messages so far |     0     | sends so far |    of a send
+ *   |    0    |    0    | operation | messages so far |     0     | sends so far |    of a one-sided operation
+ *   |    0    |    0    |     0     | messages so far | keepalive | sends so far |    of a keepalive
+ *   |    0    |    1    |     0     |        0        |           buffer         |    of a receive
  * </pre>
- * The completion of a send completes all earlier ones, as does that of a one-sided operation, which is not counted. Messages are
- * sends, too. Both counts wrap; without the upper three bits the id is the sender's state, so an id costs an addition. The
- * cleared bits above the counts keep a carry from the next field.
+ * The completion of a send completes all earlier ones, as do those of a one-sided operation and a keepalive, which are not
+ * counted. Messages are sends, too. Both counts wrap; without the upper three bits and that of a keepalive the id is the sender's
+ * state, so an id costs an addition. The cleared bits above the counts keep a carry from the next field.
  */
 public final class WorkRequestId {
     private static final int MESSAGES_SHIFT = 32;
     private static final long RECEIVE = 1L << 62;
     private static final long GOODBYE = 1L << 63;
     private static final long OPERATION = 1L << 61;
-    private static final long COUNTS = OPERATION - 1 & ~(1L << 31);
+    private static final long KEEPALIVE = 1L << 31;
+    private static final long COUNTS = OPERATION - 1 & ~KEEPALIVE;
+    private static final long OTHERS = GOODBYE | OPERATION | KEEPALIVE;
     private static final long SEND = 1;
     private static final long MESSAGE = SEND | 1L << MESSAGES_SHIFT;
 
@@ -72,6 +75,26 @@ public final class WorkRequestId {
      */
     public static long operation(final long counts) {
         return OPERATION | counts;
+    }
+
+    /**
+     * The id of a keepalive.
+     *
+     * @param counts of the sends before it
+     * @return the id
+     */
+    public static long keepalive(final long counts) {
+        return KEEPALIVE | counts;
+    }
+
+    /**
+     * Whether the id is that of a goodbye, an operation or a keepalive.
+     *
+     * @param id of any request but a receive
+     * @return false for all other sends
+     */
+    public static boolean isOther(final long id) {
+        return (id & OTHERS) != 0;
     }
 
     /**

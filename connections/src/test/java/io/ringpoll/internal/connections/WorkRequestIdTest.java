@@ -55,6 +55,21 @@ class WorkRequestIdTest {
     }
 
     @Test
+    void shouldDistinguishAKeepaliveFromASendAndFindItsCounts() {
+        for (final long counts : new long[] {0, LAST, WorkRequestId.afterMessage(0), WorkRequestId.afterMessage(LAST)}) {
+            final long id = WorkRequestId.keepalive(counts);
+            assertTrue(WorkRequestId.isOther(id));
+            assertFalse(WorkRequestId.isOther(counts));
+            assertTrue(WorkRequestId.isOther(WorkRequestId.goodbye(counts)));
+            assertTrue(WorkRequestId.isOther(WorkRequestId.operation(counts)));
+            assertFalse(WorkRequestId.isOperation(id));
+            assertFalse(WorkRequestId.isReceive(id));
+            assertFalse(WorkRequestId.isGoodbye(id));
+            assertEquals(counts, WorkRequestId.counts(id));
+        }
+    }
+
+    @Test
     void shouldFindTheBufferOfAReceive() {
         for (final int buffer : new int[] {0, 1, 65_535, Integer.MAX_VALUE}) {
             final long id = WorkRequestId.receive(buffer);

@@ -123,7 +123,7 @@ public abstract class RcConnection extends RcResource {
     /**
      * Posts a write.
      *
-     * @param target        memory of the other side
+     * @param target        memory of the other side; null, as the source, for a write of nothing
      * @param targetOffset  in bytes
      * @param source        the data
      * @param sourceOffset  in bytes

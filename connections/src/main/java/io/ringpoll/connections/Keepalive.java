@@ -1,0 +1,61 @@
+package io.ringpoll.connections;
+
+/**
+ * Finds out whether the silent peer of one connection is still there: a reliable connection without a request under way gets no
+ * error when the peer loses its power or its cable.
+ *
+ * <p>The thread of connection events looks at the connection from time to time, and its polling thread posts a write of nothing
+ * after a silence. If the peer's device does not acknowledge it, the device of this side reports an error; the connection ends
+ * earlier if that takes two more times of the silence, because the polling thread has polled in between.
+ */
+final class Keepalive implements Runnable {
+    /** Times of silence that a keepalive may be under way. */
+    private static final int PATIENCE = 2;
+
+    private final MessageConnection connection;
+    /** Event thread, as the next. */
+    private long seen;
+    private long sinceNs;
+    /** Whether the polling thread has yet to execute this task. */
+    private volatile boolean asked;
+    /** Polling thread, as the next. */
+    private boolean underWay;
+    private int silences;
+
+    Keepalive(final MessageConnection connection) {
+        this.connection = connection;
+    }
+
+    /** Asks the polling thread for a keepalive after a silence; event thread. */
+    void look(final long nowNs, final long silenceNs) {
+        final long progress = connection.progress();
+        if (progress != seen) {
+            seen = progress;
+            sinceNs = nowNs;
+        } else if (nowNs - sinceNs >= silenceNs && !asked) {
+            sinceNs = nowNs;
+            asked = true;
+            connection.poller().execute(this);
+        }
+    }
+
+    /** Posts a keepalive, or counts another silence of the one under way; polling thread. */
+    @Override
+    public void run() {
+        asked = false;
+        if (!connection.isOpen()) {
+            return;
+        }
+        if (!underWay) {
+            silences = 0;
+            underWay = connection.postKeepalive();
+        } else if (++silences == PATIENCE) {
+            connection.requestEnd(DisconnectReason.PEER_LOST, "its device has not acknowledged a keepalive");
+        }
+    }
+
+    /** The peer's device has acknowledged the keepalive; polling thread. */
+    void onCompleted() {
+        underWay = false;
+    }
+}
