@@ -75,7 +75,7 @@ class FailedEndTest {
     void shouldRefuseAWindowForWhichTheDeviceHasNoQueues() {
         final ConnectionSetBuilder description = SetPair.builder().listener(server).maxMessageBytes(1).messagesInFlight(32_768);
         final String message = assertThrows(IllegalArgumentException.class, description::start).getMessage();
-        assertTrue(message.startsWith("messagesInFlight is 32768, which needs a send queue of 49153: at most "), message);
+        assertTrue(message.startsWith("messagesInFlight is 32768, which needs a send queue of 49154: at most "), message);
     }
 
     @Test
