@@ -108,7 +108,16 @@ static void release(void)
     lb_lock_release(&qp_table_lock);
 }
 
-/* A thread that is not here may have been under the lock of a queue pair: await_sections must not wait for it. */
+static void forget_queue(struct lb_cq *cq)
+{
+    lb_lock_forget(&cq->push_lock);
+    lb_lock_forget(&cq->poll_lock);
+}
+
+/*
+ * A thread that is not here may have been under the lock of a queue pair or of its completion queues, or own it: neither
+ * await_sections nor a post or poll may wait for it.
+ */
 static void forget_sections(void)
 {
     for (uint32_t index = 0; index <= QPN_INDEX_MASK; index++) {
@@ -117,6 +126,11 @@ static void forget_sections(void)
         if (qp == NULL)
             continue;
         lb_lock_forget(&qp->sq_lock);
+        lb_lock_forget(&qp->rq_lock);
+        if (qp->proxy == NULL) {
+            forget_queue(qp->send_cq);
+            forget_queue(qp->recv_cq);
+        }
         qp->keeps = false; /* memory.c has forgotten the holds */
         qp->kept_local = NULL;
         qp->kept_remote = NULL;

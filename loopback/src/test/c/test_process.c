@@ -360,6 +360,63 @@ static void should_deregister_in_the_child_of_a_fork_under_a_post(void)
     CHECK_EQ(pthread_join(thread, NULL), 0);
     verbs_pair_close(&poster.pair);
 }
+
+/* Posts and polls until it is told to end: the locks of its queues are biased to it. */
+struct worker {
+    struct verbs_pair pair;
+    _Atomic bool ends;
+    _Atomic uint32_t rounds;
+};
+
+static void post_and_poll(struct verbs_pair *pair)
+{
+    struct ibv_wc wc;
+
+    (void)verbs_try_send(pair, 0, 1, IBV_WR_RDMA_WRITE, 64, IBV_SEND_SIGNALED);
+    (void)verbs_try_recv(pair, 0, 2, 0, 64);
+    (void)ibv_poll_cq(pair->cq[0], 1, &wc);
+    (void)ibv_poll_cq(pair->cq[0], 1, &wc);
+}
+
+static void *work_until_told(void *argument)
+{
+    struct worker *worker = argument;
+
+    while (!worker->ends) {
+        post_and_poll(&worker->pair);
+        worker->rounds++;
+    }
+    return NULL;
+}
+
+/* Its requests may stay without a completion. */
+static void should_post_and_poll_in_the_child_of_a_fork(void)
+{
+    struct worker worker = {.ends = false};
+    pthread_t thread;
+    int status;
+
+    verbs_pair_open(&worker.pair, &(struct verbs_options){.rnr_retry = 7});
+    CHECK_EQ(pthread_create(&thread, NULL, work_until_told, &worker), 0);
+    while (worker.rounds < 50000)
+        (void)poll(NULL, 0, 1);
+    for (int i = 0; i < 50; i++) {
+        const pid_t child = fork();
+
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(10);
+            for (int round = 0; round < 100; round++)
+                post_and_poll(&worker.pair);
+            _exit(0);
+        }
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        CHECK_EQ(status, 0);
+    }
+    worker.ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    verbs_pair_close(&worker.pair);
+}
 #endif
 
 const struct test process_tests[] = {
@@ -374,6 +431,8 @@ const struct test process_tests[] = {
     {"the child of a fork connects, and the connections of its parent go on", should_connect_in_the_child_of_a_fork},
     {"the child of a fork deregisters memory, wherever the other threads of its parent were",
         should_deregister_in_the_child_of_a_fork_under_a_post},
+    {"the child of a fork posts and polls, wherever the other threads of its parent were",
+        should_post_and_poll_in_the_child_of_a_fork},
 #endif
     {"a port belongs to one process of the machine", should_refuse_a_port_of_another_process},
     {"a connection for which there is no descriptor is rejected", should_reject_a_connection_for_which_there_is_no_descriptor},

@@ -981,6 +981,55 @@ static void should_not_share_a_segment_with_a_child_that_may_have_no_more_memory
     close_other(&other);
 }
 
+#ifndef __SANITIZE_THREAD__ /* no lock is biased under it */
+/* Polls the queue of a connection until it is told to end: the locks of both are biased to it. */
+struct poller {
+    struct other other;
+    _Atomic bool ends;
+    _Atomic uint32_t polls;
+};
+
+static void *poll_until_told(void *argument)
+{
+    struct poller *poller = argument;
+    struct ibv_wc wc;
+
+    while (!poller->ends) {
+        CHECK_EQ(ibv_poll_cq(poller->other.pair.cq[0], 1, &wc), 0);
+        poller->polls++;
+    }
+    return NULL;
+}
+
+/* The thread that the locks are biased to is not there in the child. */
+static void should_poll_in_a_child_wherever_its_parents_poll_was(void)
+{
+    struct poller poller = {.ends = false};
+    pthread_t thread;
+    int status;
+
+    open_other(&poller.other);
+    CHECK_EQ(pthread_create(&thread, NULL, poll_until_told, &poller), 0);
+    while (poller.polls < 50000)
+        (void)poll(NULL, 0, 1);
+    for (int i = 0; i < 50; i++) {
+        const pid_t child = fork();
+
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(10);
+            check_none(&poller.other);
+            _exit(0);
+        }
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        CHECK_EQ(status, 0);
+    }
+    poller.ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    close_other(&poller.other);
+}
+#endif
+
 /* Starts a child of this process at a moment at which nothing can be mapped. The child can map again. */
 static pid_t fork_without_memory(void)
 {
@@ -1304,6 +1353,9 @@ const struct test proxy_tests[] = {
         should_use_the_same_lines_for_answers_that_are_taken_the_short_way},
     {"a child that may have no more memory does not share a segment with its parent",
         should_not_share_a_segment_with_a_child_that_may_have_no_more_memory},
+#ifndef __SANITIZE_THREAD__
+    {"a child of a fork polls, wherever a poll of its parent was", should_poll_in_a_child_wherever_its_parents_poll_was},
+#endif
     {"a child of a fork that can map nothing starts a program, and does not use its parent's connections",
         should_let_a_child_that_can_map_nothing_start_a_program},
     {"few messages of bursts wait for room", should_let_few_messages_of_bursts_wait_for_room},
