@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "proxy_request.h"
+#include "segments.h"
 #include "watch.h"
 
 /* A completion queue that is found empty this often since an event was requested is polled, and not waited for. */
@@ -53,7 +54,8 @@ static bool is_polled(struct lb_qp *qp)
 
 /*
  * Requests of the other end. A poll leaves the requests beyond its budget to the next poll. The watch thread leaves them to the
- * device thread, which costs a change of threads: so its budget is larger.
+ * device thread, which costs a change of threads: so its budget is larger. The parts of a long request, as a rule, name the same
+ * region: a locked instruction for each would wait until the producer's processor has given up the line of the position.
  */
 static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath)
 {
@@ -61,11 +63,13 @@ static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath
 
     lb_lock_acquire(&proxy->qp.sq_lock);
     proxy->driven = true;
+    lb_keep_begin(&proxy->qp);
     const bool is_free = proxy->qp.wait == LB_WAIT_NONE || (proxy->qp.wait == LB_WAIT_TURN && is_polled(&proxy->qp));
     if (is_free && !proxy->qp.gone)
         lb_send_progress(&proxy->qp, &budget, aftermath);
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
+    lb_keep_end(&proxy->qp);
     const bool rings = proxy->rings;
     proxy->rings = false;
     proxy->driven = false;
@@ -471,8 +475,8 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     proxy->outbound = &segment->to[active ? 1 : 0];
     lb_wire_begin(&proxy->requests_in, &proxy->inbound->requests);
     lb_wire_begin(&proxy->responses_in, &proxy->inbound->responses);
-    lb_wire_start(&proxy->requests_out, &proxy->outbound->requests);
-    lb_wire_start(&proxy->responses_out, &proxy->outbound->responses);
+    lb_wire_start(&proxy->requests_out, &proxy->outbound->requests, &proxy->inbound->asleep);
+    lb_wire_start(&proxy->responses_out, &proxy->outbound->responses, NULL);
     proxy->socket = socket;
     if (!lb_qp_assign_number(qp))
         goto free_slots;

@@ -260,9 +260,10 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
             break;
         /*
          * There is no room, or a failure or a fence waits for the requests before it, which perhaps nobody is rung for. The next
-         * look is one that whoever takes the responses knows of, and the other end: what comes behind it is not overlooked.
+         * look is one that whoever takes the responses knows of, and the other end if this one sleeps: what comes behind it is not
+         * overlooked. An end that falls asleep after that look sees that something has stalled.
          */
-        lb_wire_await_consumption(&proxy->requests_out);
+        (void)lb_wire_await_asleep(&proxy->requests_out);
         if (!atomic_exchange(&proxy->stalled, true))
             continue;
         qp->wait = LB_WAIT_ROOM;
@@ -436,14 +437,6 @@ static bool is_next_part(const struct lb_proxy *proxy)
     return proxy->message_length == proxy->request.offset;
 }
 
-/* Also on other ways than a drive of the proxy: a requester that waits for room is to be rung by whoever makes it. */
-static void consume_request(struct lb_proxy *proxy)
-{
-    lb_wire_consume(&proxy->requests_in, proxy->request.size);
-    if (lb_wire_fed(&proxy->requests_in))
-        lb_proxy_ring(proxy);
-}
-
 /* Rings now, or at the end of take_requests: one fence for all that it has answered. */
 static void ring_after(struct lb_proxy *proxy)
 {
@@ -477,11 +470,11 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
         lb_wire_publish(&proxy->responses_out, &response, payload);
         lb_wire_consume(&proxy->requests_in, request->size);
         ring_after(proxy);
-    } else if (more) {
-        consume_request(proxy);
-    } else if (!(request->flags & LB_WIRE_AWAITED)) {
-        atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
+    } else if (more || !(request->flags & LB_WIRE_AWAITED)) {
+        if (!more)
+            atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request->size);
+        /* take_requests looks once, at its end: the fence waits until the producer's processor has given up the position's line. */
         if (!proxy->driven && lb_wire_fed(&proxy->requests_in))
             lb_proxy_wake(proxy);
     } else {

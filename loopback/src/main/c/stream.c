@@ -13,9 +13,19 @@
 #define MEASURED 8u
 /* One copy of so many of a consumer goes the other way; among the first, each whose number is a power of two. */
 #define TRIAL 512u
-/* So many of a producer fill a ring; the second half of such a run is measured. One run of so many goes the other way. */
-#define RUN 64u
-#define RUNS 32u
+/*
+ * So many of a producer are a run, which goes one way: four laps of a ring. In the first laps the lines are where the other way has
+ * left them, and the ring fills until its oldest lines have left the producer's cache. The second half is measured.
+ */
+#define RUN 256u
+/*
+ * Runs of the better way before one of the other way, a trial: at first, and when the better way has changed. With each trial that
+ * changes nothing they double, up to the second number.
+ */
+#define SOON 2u
+#define LATE 128u
+/* A trial ends early if its way costs more than so many times the other one. */
+#define HOPELESS 3u
 
 bool lb_stream_has_avx;
 
@@ -73,32 +83,60 @@ static const bool can_go_around = true;
 
 /* Whole blocks of so many bytes. */
 #define BLOCK 128u
+/* Blocks that are fetched ahead, no further than to the end: the producer may be about to write behind it. */
+#define AHEAD 16u
+
+__attribute__((target("avx")))
+static inline void copy_block(char *to, const char *from)
+{
+    const __m256i *source = (const __m256i *)(const void *)from;
+    __m256i *target = (__m256i *)(void *)to;
+    const __m256i first = _mm256_loadu_si256(source);
+    const __m256i second = _mm256_loadu_si256(source + 1);
+    const __m256i third = _mm256_loadu_si256(source + 2);
+    const __m256i fourth = _mm256_loadu_si256(source + 3);
+
+    _mm256_storeu_si256(target, first);
+    _mm256_storeu_si256(target + 1, second);
+    _mm256_storeu_si256(target + 2, third);
+    _mm256_storeu_si256(target + 3, fourth);
+}
 
 __attribute__((target("avx")))
 static void copy_blocks(char *to, const char *from, size_t blocks)
 {
-    for (; blocks > 0; blocks--, to += BLOCK, from += BLOCK) {
-        const __m256i *source = (const __m256i *)(const void *)from;
-        __m256i *target = (__m256i *)(void *)to;
-        const __m256i first = _mm256_loadu_si256(source);
-        const __m256i second = _mm256_loadu_si256(source + 1);
-        const __m256i third = _mm256_loadu_si256(source + 2);
-        const __m256i fourth = _mm256_loadu_si256(source + 3);
-
-        _mm256_storeu_si256(target, first);
-        _mm256_storeu_si256(target + 1, second);
-        _mm256_storeu_si256(target + 2, third);
-        _mm256_storeu_si256(target + 3, fourth);
-    }
+    for (; blocks > 0; blocks--, to += BLOCK, from += BLOCK)
+        copy_block(to, from);
 }
 
-/* Needs AVX. */
+__attribute__((target("avx")))
+static void copy_blocks_ahead(char *to, const char *from, size_t blocks)
+{
+    for (; blocks > AHEAD; blocks--, to += BLOCK, from += BLOCK) {
+        _mm_prefetch(from + AHEAD * BLOCK, _MM_HINT_T0);
+        _mm_prefetch(from + AHEAD * BLOCK + LINE, _MM_HINT_T0);
+        copy_block(to, from);
+    }
+    copy_blocks(to, from, blocks);
+}
+
+/* Needs AVX, as the next. */
 static void copy_plain(char *to, const char *from, size_t length)
 {
     const size_t blocks = length / BLOCK;
     const size_t copied = blocks * BLOCK;
 
     copy_blocks(to, from, blocks);
+    memcpy(to + copied, from + copied, length - copied);
+}
+
+/* The same for bytes that are in a cache. Those that are in memory the processor fetches ahead by itself. */
+static void copy_ahead(char *to, const char *from, size_t length)
+{
+    const size_t blocks = length / BLOCK;
+    const size_t copied = blocks * BLOCK;
+
+    copy_blocks_ahead(to, from, blocks);
     memcpy(to + copied, from + copied, length - copied);
 }
 
@@ -123,6 +161,11 @@ static void copy_plain(char *to, const char *from, size_t length)
     memcpy(to, from, length);
 }
 
+static void copy_ahead(char *to, const char *from, size_t length)
+{
+    memcpy(to, from, length);
+}
+
 #endif
 
 static bool is_trial(uint32_t copy)
@@ -134,7 +177,9 @@ static enum lb_stream_way choose_to_fetch(struct lb_stream *stream, bool *measur
 {
     const uint32_t copy = stream->copies++;
     const uint32_t other = stream->cost[LB_STREAM_PLAIN];
-    const enum lb_stream_way better = other != 0 && other < stream->cost[LB_STREAM_CACHED] ? LB_STREAM_PLAIN : LB_STREAM_CACHED;
+    const uint32_t library = stream->cost[LB_STREAM_CACHED];
+    /* Where both cost about the same, measurements do not decide. */
+    const enum lb_stream_way better = other != 0 && other < library + library / 8 ? LB_STREAM_PLAIN : LB_STREAM_CACHED;
 
     *measured = copy % MEASURED == 0 || (lb_stream_has_avx && is_trial(copy));
     if (!lb_stream_has_avx || !is_trial(copy))
@@ -160,18 +205,61 @@ static bool is_cheaper_around(const struct lb_stream *stream)
     return around != 0 && around < cached - cached / 32;
 }
 
+static enum lb_stream_way other_way(enum lb_stream_way way)
+{
+    return way == LB_STREAM_CACHED ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+}
+
+/* Whether to end a trial that has made so many copies; one of them was measured. */
+static bool is_hopeless(const struct lb_stream *stream, uint32_t copies)
+{
+    /* The other end has made its first copies of a trial when that has filled the ring twice at the latest. */
+    const uint32_t cost = copies < RUN / 2 ? stream->cost[stream->way] : cost_of(stream, stream->way);
+
+    return cost / HOPELESS > cost_of(stream, other_way(stream->way));
+}
+
+/* The next run of a producer. */
+static void begin_run(struct lb_stream *stream)
+{
+    const enum lb_stream_way better = is_cheaper_around(stream) ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+
+    stream->copies = 0;
+    if (better != stream->better) {
+        stream->better = better;
+        stream->runs = 0;
+        stream->pause = SOON;
+    }
+    /* The second run of all is a trial, too. */
+    stream->is_trial = stream->cost[LB_STREAM_CACHED] != 0 && stream->runs == stream->pause;
+    if (stream->is_trial) {
+        stream->runs = 0;
+        stream->pause = stream->pause == 0 ? SOON : stream->pause < LATE ? 2 * stream->pause : LATE;
+        stream->way = other_way(better);
+    } else {
+        stream->runs += stream->cost[LB_STREAM_CACHED] != 0;
+        stream->way = better;
+    }
+}
+
+/* The way of a producer's next copy: that of its run. */
+static enum lb_stream_way choose_to_put(struct lb_stream *stream, bool *measured)
+{
+    if (stream->copies % RUN == 0 || (stream->is_trial && is_hopeless(stream, stream->copies)))
+        begin_run(stream);
+    *measured = stream->copies % MEASURED == 0 && (stream->is_trial || stream->copies >= RUN / 2);
+    stream->copies++;
+    return stream->way;
+}
+
 enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured)
 {
     if (stream->reads)
         return choose_to_fetch(stream, measured);
-    const uint32_t copy = stream->copies++;
-    const uint32_t run = copy / RUN % RUNS;
-
-    *measured = can_go_around && copy % RUN >= RUN / 2 && copy % MEASURED == 0;
-    if (!can_go_around || copy < RUN)
-        return LB_STREAM_CACHED;
-    /* The second run is a trial also before the first way is known to be the better one. */
-    return is_cheaper_around(stream) == (run != 1) ? LB_STREAM_AROUND : LB_STREAM_CACHED;
+    if (can_go_around)
+        return choose_to_put(stream, measured);
+    *measured = false;
+    return LB_STREAM_CACHED;
 }
 
 /*
@@ -198,30 +286,34 @@ void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t 
     atomic_store_explicit(&stream->costs->of[stream->was_around], stream->come[stream->was_around], memory_order_relaxed);
 }
 
-/* Copies by the way that is chosen, and measures it if that is due. */
-static inline void copy_by(struct lb_stream *stream, char *to, const char *from, size_t length,
-    void (*other)(char *to, const char *from, size_t length))
+typedef void copy_function(char *to, const char *from, size_t length);
+
+/* Copies by one of these ways, as chosen, and measures it if that is due. */
+static inline void copy_by(struct lb_stream *stream, char *to, const char *from, size_t length, copy_function *cached,
+    copy_function *other)
 {
     bool measured;
     const enum lb_stream_way way = lb_stream_choose(stream, &measured);
     const uint64_t begun_ns = measured ? lb_now_ns() : 0;
 
-    if (way == LB_STREAM_CACHED)
-        memcpy(to, from, length);
-    else
-        other(to, from, length);
+    (way == LB_STREAM_CACHED ? cached : other)(to, from, length);
     if (!stream->reads)
         stream->was_around = way == LB_STREAM_AROUND;
     if (measured)
         lb_stream_learn(stream, way, lb_now_ns() - begun_ns, length);
 }
 
+static void copy_as_the_library(char *to, const char *from, size_t length)
+{
+    memcpy(to, from, length);
+}
+
 void lb_stream_copy(struct lb_stream *stream, char *to, const char *from, size_t length)
 {
-    copy_by(stream, to, from, length, copy_around);
+    copy_by(stream, to, from, length, lb_stream_has_avx ? copy_plain : copy_as_the_library, copy_around);
 }
 
 void lb_stream_fetch(struct lb_stream *stream, char *to, const char *from, size_t length)
 {
-    copy_by(stream, to, from, length, copy_plain);
+    copy_by(stream, to, from, length, copy_as_the_library, stream->was_around ? copy_plain : copy_ahead);
 }

@@ -8,8 +8,9 @@
  * into memory, from which the other end reads them ahead. Which of the two is faster depends on the processors, and on where the
  * scheduler has put both ends. Both ends copy at the same time, so the slower one determines how fast bytes pass. So a producer
  * measures its copies, and the consumer those out of the ring, for each way of the producer's; it puts these costs beside the ring.
- * The producer takes the way whose higher cost is lower. Now and then it tries the other way, for a whole lap of the ring: what a
- * copy costs depends on how those before it have left the lines.
+ * The producer takes the way whose higher cost is lower, and keeps it for several laps of the ring: what a copy costs depends on
+ * how those before it have left the lines, and on how far the consumer is behind. Now and then it tries the other way as long, or
+ * until that is seen to cost several times as much; soon after it has changed its way, and rarely when that has proved right.
  *
  * A copy out of shared memory has two ways, too: that of the C library, and a plain loop of loads of 32 bytes. The instruction
  * that the C library takes for some lengths (rep movsb) reads lines that another processor has written more slowly on some
@@ -29,7 +30,7 @@
 
 /* The ways of a copy. */
 enum lb_stream_way {
-    LB_STREAM_CACHED,
+    LB_STREAM_CACHED,                    /* into shared memory: by a plain loop, if there is AVX; out of it: by the C library */
     LB_STREAM_AROUND,                    /* into shared memory: around the cache */
     LB_STREAM_PLAIN = LB_STREAM_AROUND,  /* out of it: by a plain loop */
 };
@@ -43,7 +44,12 @@ struct lb_stream_costs {
 struct lb_stream {
     bool reads;       /* a consumer's */
     bool was_around;  /* producer: the way of the last long copy; consumer: that of the present bytes */
-    uint32_t copies;  /* long ones so far */
+    uint32_t copies;  /* long ones so far; producer: in the present run */
+    enum lb_stream_way way;    /* producer: that of the present run ... */
+    bool is_trial;             /* ... which is not the better one */
+    enum lb_stream_way better; /* producer: the cheaper way, as far as is known */
+    uint32_t runs;    /* producer: of it, since the last trial */
+    uint32_t pause;   /* producer: so many of them until the next trial */
     uint32_t cost[2]; /* of each way, nanoseconds for 1024 bytes; 0: not measured yet */
     uint32_t come[2]; /* consumer: the same by the producer's way */
     struct lb_stream_costs *costs; /* of the consumer, shared with the other end, which may write anything; or NULL */

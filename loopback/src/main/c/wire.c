@@ -92,9 +92,10 @@ static void look(struct lb_wire_producer *producer)
     lb_wire_set_limit(producer);
 }
 
-void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring)
+void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *asleep)
 {
     producer->ring = ring;
+    producer->asleep = asleep;
     producer->stream.costs = &ring->costs;
     producer->lap = LB_WIRE_MIN_LAP;
     lb_wire_set_limit(producer);
@@ -166,12 +167,10 @@ char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
         look(producer);
     if (producer->broken)
         return NULL;
-    if (!has_room(producer, size + padding)) {
-        lb_wire_await_consumption(producer);
-        if (producer->broken || !has_room(producer, size + padding)) {
-            lengthen_laps(producer);
-            return NULL;
-        }
+    if (!has_room(producer, size + padding) &&
+            (producer->broken || !lb_wire_await_asleep(producer) || !has_room(producer, size + padding))) {
+        lengthen_laps(producer);
+        return NULL;
     }
     producer->stream.was_around = false;
     if (padding > 0)
@@ -196,8 +195,10 @@ static bool peek(struct lb_wire_consumer *consumer, struct lb_wire_record *recor
     memcpy(record, shared, sizeof(*record));
     atomic_signal_fence(memory_order_acq_rel); /* the compiler may not read the segment instead of the copy */
     record->size = size;
-    if (size % 64 == 0 && size <= LB_WIRE_RING - consumed % LB_WIRE_RING)
+    if (size % 64 == 0 && size <= LB_WIRE_RING - consumed % LB_WIRE_RING) {
+        __builtin_prefetch(lb_wire_at(consumer->ring, consumed + size)); /* while the payload of this one is copied */
         return true;
+    }
     consumer->broken = true;
     return false;
 }

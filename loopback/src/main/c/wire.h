@@ -122,6 +122,7 @@ struct lb_wire_segment {
 /* This process's side of a ring; one of the two. */
 struct lb_wire_producer {
     struct lb_wire_ring *ring;
+    const _Atomic uint32_t *asleep; /* whether this end sleeps; NULL: it may */
     uint64_t produced;
     uint64_t limit;    /* see lb_wire_set_limit */
     uint32_t lap;      /* see lb_wire_next; a multiple of 64 */
@@ -163,13 +164,16 @@ static inline void lb_wire_fence(void)
 #endif
 }
 
-/* Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. */
-void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring);
+/*
+ * Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. `asleep`: the state of
+ * this end, which looks for room again by itself while it is awake, and when it falls asleep; or NULL.
+ */
+void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *asleep);
 void lb_wire_begin(struct lb_wire_consumer *consumer, struct lb_wire_ring *ring);
 
 /*
- * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end, or the
- * ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later
+ * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end if it
+ * sleeps, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later
  * claim replaces an unpublished one.
  */
 char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
@@ -182,6 +186,15 @@ static inline void lb_wire_await_consumption(struct lb_wire_producer *producer)
 {
     atomic_store_explicit(&producer->ring->starved, 1, memory_order_relaxed);
     lb_wire_fence();
+}
+
+/* The same if this end sleeps. Returns whether it does: an end that polls costs the consumer nothing. */
+static inline bool lb_wire_await_asleep(struct lb_wire_producer *producer)
+{
+    if (producer->asleep != NULL && atomic_load_explicit(producer->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
+        return false;
+    lb_wire_await_consumption(producer);
+    return true;
 }
 
 /* Publishes a record with this header, except for its size, and a payload of this length, at most the claimed one. */

@@ -1309,7 +1309,7 @@ static void should_complete_long_reads_by_events(void)
 /* The second run of copies is a trial, where processors have such stores. */
 static void should_mark_bytes_that_have_gone_around_the_cache(void)
 {
-    enum { RUN = 64 };
+    enum { RUN = 256 };
     struct other other;
 
     open_other_with(&other, &(struct verbs_options){.cqe = 2 * RUN, .max_wr = 2 * RUN, .timeout = 14, .retry_cnt = 7});

@@ -26,8 +26,8 @@ static uint32_t copy(struct lb_stream *stream, uint32_t copies, uint32_t cached_
     return around;
 }
 
-/* The copies of a producer in trials. */
-#define TRIALS (COPIES / RUNS + 2 * RUN)
+/* The copies of a producer in trials: they become rarer, up to one run in LATE. */
+#define TRIALS (COPIES / LATE + 10 * RUN)
 
 static void should_go_the_cheaper_way(void)
 {
@@ -79,11 +79,66 @@ static void should_fetch_by_the_cheaper_way(void)
     CHECK(copy(&stream, COPIES, SLOW, SLOW * 9 / 10) >= (lb_stream_has_avx ? COPIES - trials : 0));
 }
 
+/* So that it costs little where lines move between processors that share no cache. */
+static void should_end_a_trial_that_costs_several_times_as_much(void)
+{
+    struct lb_stream stream = {0};
+
+    if (!can_go_around)
+        return;
+    (void)copy(&stream, 3 * RUN, SLOW * 10, FAST);
+    CHECK(COPIES - copy(&stream, COPIES, SLOW * 10, FAST) < 20);
+    /* The other end counts, too, when it has made its copies. */
+    struct lb_stream_costs costs = {{SLOW * 10, FAST}};
+    stream = (struct lb_stream){.costs = &costs};
+    (void)copy(&stream, 3 * RUN, FAST, FAST);
+    CHECK(COPIES - copy(&stream, COPIES, FAST, FAST) < 10 * RUN);
+}
+
+#define COPIES_OF_A_RING 64u
+
+/* A consumer copies lines fast that have left the producer's cache: they do so when the ring has filled. */
+static void should_try_a_way_until_the_ring_has_filled(void)
+{
+    struct lb_stream stream = {0};
+    uint32_t in_a_row = 0;
+    uint32_t around = 0;
+
+    if (!can_go_around)
+        return;
+    (void)copy(&stream, 3 * RUN, SLOW, FAST * 2);
+    for (uint32_t i = 0; i < COPIES; i++) {
+        bool measured;
+        const enum lb_stream_way way = lb_stream_choose(&stream, &measured);
+
+        in_a_row = way == LB_STREAM_CACHED ? in_a_row + 1 : 0;
+        if (measured)
+            lb_stream_learn(&stream, way, way == LB_STREAM_AROUND ? FAST * 2 : in_a_row <= 2 * COPIES_OF_A_RING ? FAST * 3 : FAST, 1024);
+        around += way == LB_STREAM_AROUND;
+    }
+    CHECK(around <= TRIALS);
+}
+
+/* A program that has done something else has other lines in its cache: its first copies show nothing. */
+static void should_soon_try_a_way_again_that_it_has_just_left(void)
+{
+    struct lb_stream stream = {0};
+
+    if (!can_go_around)
+        return;
+    (void)copy(&stream, COPIES, FAST, FAST * 2);
+    (void)copy(&stream, RUN - stream.copies % RUN, FAST, FAST * 2);
+    for (uint32_t i = 0; i < RUN; i++)
+        lb_stream_learn(&stream, LB_STREAM_CACHED, SLOW, 1024);
+    CHECK(copy(&stream, 10 * RUN, FAST, FAST * 2) < 5 * RUN);
+    CHECK(copy(&stream, COPIES, FAST, FAST * 2) <= TRIALS);
+}
+
 /* As when the scheduler puts an end on another processor. */
 static void should_change_the_way_when_the_other_becomes_cheaper(void)
 {
     struct lb_stream stream = {0};
-    const uint32_t late = 4 * RUN * RUNS;
+    const uint32_t late = 2 * RUN * LATE;
 
     if (!can_go_around)
         return;
@@ -130,6 +185,12 @@ static void should_copy_each_byte(void)
             else
                 memcpy(to + at, from + length % 64, length);
             check_bytes(to, from, at, length % 64, length);
+            memset(to, 0, sizeof(to));
+            if (lb_stream_has_avx)
+                copy_ahead(to + at, from + length % 64, length);
+            else
+                memcpy(to + at, from + length % 64, length);
+            check_bytes(to, from, at, length % 64, length);
         }
     }
 }
@@ -155,6 +216,9 @@ const struct test stream_tests[] = {
         should_go_the_way_that_is_cheaper_for_the_slower_end},
     {"a consumer shows what its copies cost by the way of their producer", should_show_what_the_copies_out_of_a_ring_cost},
     {"long copies from another process go the cheaper way", should_fetch_by_the_cheaper_way},
+    {"a trial of a way that costs several times as much ends", should_end_a_trial_that_costs_several_times_as_much},
+    {"a way of long copies is tried until the ring has filled", should_try_a_way_until_the_ring_has_filled},
+    {"a way of long copies is soon tried again when it was left", should_soon_try_a_way_again_that_it_has_just_left},
     {"long copies to another process change their way when the other becomes cheaper",
         should_change_the_way_when_the_other_becomes_cheaper},
     {"long copies to another process keep their way when one is interrupted",
