@@ -215,11 +215,11 @@ class BufferLifeTest {
 
     /** The monitor of a set's spare memory. */
     private static Object poolOf(final ConnectionSet set) throws ReflectiveOperationException {
-        final Field memory = ConnectionSet.class.getDeclaredField("memory");
+        final Field memory = ConnectionPlaces.class.getDeclaredField("memory");
         memory.setAccessible(true);
         final Field spare = BufferPool.class.getDeclaredField("spare");
         spare.setAccessible(true);
-        return spare.get(memory.get(set));
+        return spare.get(memory.get(set.places()));
     }
 
     private void end(final MessageConnection connection) throws Exception {
