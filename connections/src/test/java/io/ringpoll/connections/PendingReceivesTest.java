@@ -1,0 +1,187 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Receives of handled messages that are pending, as they wait for those of others: whatever their number, none is lost, and none
+ * keeps the peer without credit or the connection from its end.
+ */
+@Timeout(60)
+@Tag(TestDevice.TAG)
+@ParameterizedClass
+@EnumSource
+class PendingReceivesTest {
+    /** More than are pending at a time. */
+    private static final int MOST_MESSAGES = 6;
+
+    private final RdmaApi api;
+    private final Side server = new Side();
+    private final Side client = new Side();
+
+    PendingReceivesTest(final RdmaApi api) {
+        this.api = api;
+    }
+
+    /** A side that handles each message at once, answers it, or retains it. */
+    private static final class Side extends Recorder {
+        private final ConcurrentLinkedQueue<Long> retained = new ConcurrentLinkedQueue<>();
+        private volatile MessageConnection connection;
+        private volatile boolean answers;
+        private volatile boolean retains;
+
+        @Override
+        public void onConnected(final MessageConnection connected) {
+            connection = connected;
+            super.onConnected(connected);
+        }
+
+        @Override
+        public boolean onMessage(final MessageConnection from, final DirectBuffer buffer, final int offset, final int length)
+            throws Exception {
+            if (retains) {
+                retained.add(from.retain());
+            } else if (answers && !from.trySend(buffer, offset, length)) {
+                return false;
+            }
+            return super.onMessage(from, buffer, offset, length);
+        }
+
+        /** Sends messages, each as soon as there is credit. */
+        void send(final int messages) throws Exception {
+            int left = messages;
+            while (left > 0) {
+                left -= trySend(left);
+                if (left > 0) {
+                    await("drained");
+                }
+            }
+        }
+
+        /** Sends messages as long as there is credit; returns their number. */
+        int trySend(final int messages) throws Exception {
+            final int[] sent = {0};
+            call(() -> {
+                while (sent[0] < messages && connection.trySend(new UnsafeBuffer(new byte[1]), 0, 1)) {
+                    sent[0]++;
+                }
+            });
+            return sent[0];
+        }
+
+        void await(final int messages) throws InterruptedException {
+            for (int i = 0; i < messages; i++) {
+                await("message");
+            }
+        }
+
+        void releaseAll() throws Exception {
+            call(() -> {
+                while (!retained.isEmpty()) {
+                    connection.release(retained.remove());
+                }
+            });
+        }
+
+        private void call(final Runnable task) throws Exception {
+            final CompletableFuture<Boolean> done = new CompletableFuture<>();
+            assertTrue(connection.execute(() -> {
+                try {
+                    task.run();
+                    done.complete(true);
+                } catch (final Throwable failure) {
+                    done.completeExceptionally(failure);
+                }
+            }));
+            done.get();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 8, 12, 16, 21})
+    void shouldGrantTheWholeWindowAfterAnyNumberOfMessages(final int window) throws Exception {
+        try (SetPair pair = connect(window)) {
+            for (int messages = 0; messages <= MOST_MESSAGES; messages++) {
+                exchange(messages);
+                requireWholeWindow(client, server, window);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 8, 12, 16, 21})
+    void shouldGrantBothWindowsAfterAnyNumberOfAnswers(final int window) throws Exception {
+        server.answers = true;
+        try (SetPair pair = connect(window)) {
+            for (int messages = 0; messages <= MOST_MESSAGES; messages++) {
+                exchange(messages);
+                requireWholeWindow(client, server, window);
+                requireWholeWindow(server, client, window);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true", "3, false", "4, true", "8, false", "12, true", "16, false", "16, true"})
+    void shouldEndWithAnyNumberOfThem(final int window, final boolean clientCloses) throws Exception {
+        try (SetPair pair = connect(window)) {
+            for (int messages = 0; messages <= MOST_MESSAGES; messages++) {
+                exchange(messages);
+                final Side closing = clientCloses ? client : server;
+                closing.connection.close();
+                assertEquals("disconnected CLOSED", closing.await("disconnected"));
+                assertEquals("disconnected PEER_CLOSED", (clientCloses ? server : client).await("disconnected"));
+                connect(pair);
+                // Of the same memory.
+                requireWholeWindow(client, server, window);
+            }
+        }
+    }
+
+    private SetPair connect(final int window) throws Exception {
+        final SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(window), server, client);
+        connect(pair);
+        return pair;
+    }
+
+    private void connect(final SetPair pair) throws Exception {
+        pair.connect();
+        server.await("connected");
+        client.await("connected");
+    }
+
+    /** Lets the server handle messages of the client, and the client their answers, each by itself. */
+    private void exchange(final int messages) throws Exception {
+        for (int i = 0; i < messages; i++) {
+            client.send(1);
+            server.await("message");
+            if (server.answers) {
+                client.await("message");
+            }
+        }
+    }
+
+    /** Requires that one side can send its window, and no more, while the other one handles no message to its end. */
+    private static void requireWholeWindow(final Side from, final Side to, final int window) throws Exception {
+        to.retains = true;
+        from.send(window);
+        to.await(window);
+        assertEquals(0, from.trySend(1), "a message beyond the window");
+        to.retains = false;
+        to.releaseAll();
+    }
+}
