@@ -107,7 +107,7 @@ public final class PipelineBuilder {
 
     /**
      * Sets the maximum number of completions taken from one queue in one poll, so that a busy queue does not starve the others;
-     * the default is 32. A round polls each queue once, and a single queue up to eight times while it is full; see
+     * the default is 32. A round polls each queue once, and a single queue up to 8 times while it is full; see
      * {@link #plainRounds()} for rounds of more than 64 queues.
      *
      * @param completions at least 1 and at most the ring's size

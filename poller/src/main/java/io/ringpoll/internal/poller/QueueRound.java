@@ -10,11 +10,13 @@ import java.util.Arrays;
  * <p>Owned by the polling thread; other threads change it by commands only.
  */
 final class QueueRound {
+    /** Maximum number of full batches in the cycle of one queue: they share the fixed cost of a cycle. */
+    static final int FULL_BATCHES_OF_SINGLE_QUEUE = 8;
     /**
-     * Maximum number of full batches, and of empty polls, in the cycle of one queue: they share the fixed cost of a cycle. So
-     * often is that queue in the order of the table.
+     * Maximum number of empty polls in the cycle of one queue: a completion rarely arrives while the thread is not polling. One
+     * call into C makes them all, so often is that queue in the order of the table.
      */
-    static final int POLLS_OF_SINGLE_QUEUE = 8;
+    static final int EMPTY_POLLS_OF_SINGLE_QUEUE = 32;
 
     private static final int INITIAL_CAPACITY = 16;
 
@@ -28,7 +30,7 @@ final class QueueRound {
      */
     int[] places = new int[0];
     /** The place of the only queue, for each of its polls. */
-    private final int[] onlyPlace = new int[POLLS_OF_SINGLE_QUEUE];
+    private final int[] onlyPlace = new int[EMPTY_POLLS_OF_SINGLE_QUEUE];
     /** The queues by place. */
     PolledQueue[] byPlace = new PolledQueue[0];
     /** Polls the queues by place; null if none of them has been of a class with such polls. */
@@ -87,7 +89,7 @@ final class QueueRound {
     private void setOrder() {
         if (table != null && size == 1) {
             Arrays.fill(onlyPlace, places[0]);
-            table.order(onlyPlace, POLLS_OF_SINGLE_QUEUE);
+            table.order(onlyPlace, EMPTY_POLLS_OF_SINGLE_QUEUE);
         } else if (table != null) {
             table.order(places, size);
         }

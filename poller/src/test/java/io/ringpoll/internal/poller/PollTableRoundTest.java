@@ -148,18 +148,18 @@ class PollTableRoundTest {
         final Tabled only = queues.getFirst();
         assertEquals(0, poller.doWork());
         assertEquals(0, poller.doWork());
-        assertEquals(List.of(16, 15), List.of(only.polls, only.pollsByTable));
+        assertEquals(List.of(64, 63), List.of(only.polls, only.pollsByTable));
         only.next = 3;
         assertEquals(3, poller.doWork());
         assertEquals(3, slots.published());
         only.next = -5;
         assertEquals(1, poller.doWork());
-        assertEquals(18, only.polls);
+        assertEquals(66, only.polls);
         assertEquals(0, poller.doWork());
-        assertEquals(18, only.polls);
+        assertEquals(66, only.polls);
         poller.onClose();
         assertEquals(1, counters.queueFaults());
-        assertEquals(16, counters.emptyPolls());
+        assertEquals(64, counters.emptyPolls());
     }
 
     @ParameterizedTest
