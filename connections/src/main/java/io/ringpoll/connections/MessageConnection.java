@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
-import org.agrona.UnsafeApi;
 
 /**
  * A connection that carries messages in both directions, reliably and in order, each with its exact length.
@@ -90,7 +89,7 @@ public final class MessageConnection extends ReceivingSide {
             return false;
         }
         // The range of the source has been checked, and that of the claim is the layer's own.
-        UnsafeApi.copyMemory(source.byteArray(), source.addressOffset() + offset, null, address + next, length);
+        MessageCopy.copy(source.byteArray(), source.addressOffset() + offset, address + next, length);
         postMessage(length);
         return true;
     }
@@ -522,14 +521,34 @@ public final class MessageConnection extends ReceivingSide {
         requestEnd(DisconnectReason.FAILED, "the completion queue has failed with code " + code);
     }
 
-    /** Handles a completion; {@link #onBatchEnd} follows. Polling thread. */
+    /**
+     * Handles a completion; {@link #onBatchEnd} follows. Polling thread.
+     *
+     * <p>From here to the post of an answer there are few levels of calls: the JIT compiler inlines a limited number.
+     */
     void onCompletion(final WorkCompletion completion) {
         final long record = RecordAddress.of(completion);
-        if (ReceiveRecord.isReceiveWithImmediate(record)) {
-            onReceived(WorkRequestId.buffer(ReceiveRecord.workRequestId(record)), ReceiveRecord.lengthBytes(record),
-                ReceiveRecord.immediate(record));
-        } else {
+        if (!ReceiveRecord.isReceiveWithImmediate(record)) {
             onOther(completion);
+            return;
+        }
+        final int buffer = WorkRequestId.buffer(ReceiveRecord.workRequestId(record));
+        final int length = ReceiveRecord.lengthBytes(record);
+        final int immediate = ReceiveRecord.immediate(record);
+        if (state == 0 && peers > 0 && Immediate.isMessage(immediate) &&
+            Integer.compareUnsigned(length, maxMessageBytes) <= 0) {
+            // A retired connection is closed, hence not here.
+            onReceiveCompleted();
+            onMessage(buffer, length, immediate);
+            if (state != 0) {
+                retireIfFlushed();
+            }
+        } else if (!retired) {
+            onReceiveCompleted();
+            if (isOpen() || endReason().deliversReceived()) {
+                onUnusual(buffer, length, immediate);
+            }
+            retireIfFlushed();
         }
     }
 
@@ -599,32 +618,15 @@ public final class MessageConnection extends ReceivingSide {
         retireIfFlushed();
     }
 
-    private void onReceived(final int buffer, final int length, final int immediate) {
-        if (state == 0 && peers > 0 && Immediate.isMessage(immediate) &&
-            Integer.compareUnsigned(length, maxMessageBytes) <= 0) {
-            // A retired connection is closed, hence not here.
-            onReceiveCompleted();
-            onMessage(buffer, length, immediate);
-            if (state != 0) {
-                retireIfFlushed();
-            }
-        } else if (!retired) {
-            onReceiveCompleted();
-            if (isOpen() || endReason().deliversReceived()) {
-                onUnusual(buffer, length, immediate);
-            }
-            retireIfFlushed();
-        }
-    }
-
     /** Receives a message, which the connection's state and the protocol permit. */
     private void onMessage(final int buffer, final int length, final int returned) {
         peers--;
         if (returned != 0 && !addCredits(returned)) {
             return;
         }
-        // The only call, which the JIT compiler inlines: of two, each is less frequent.
-        deliver(buffer, length);
+        if ((state & WAITING) != 0 || !handle(buffer, length)) {
+            addWaiting(buffer, length);
+        }
         if (returned != 0 && isRefused() && isOpen()) {
             onRoom();
         }
@@ -663,11 +665,6 @@ public final class MessageConnection extends ReceivingSide {
         if (addCredits(returned) && isOpen()) {
             onRoom();
         }
-    }
-
-    @Override
-    boolean pass(final ConnectionListener to, final int offset, final int lengthBytes) throws Exception {
-        return to.onMessage(this, bytes, offset, lengthBytes);
     }
 
     /** There may be room for a message: delivers waiting messages, then reports room that is left. */

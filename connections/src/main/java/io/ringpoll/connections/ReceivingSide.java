@@ -47,9 +47,6 @@ abstract class ReceivingSide extends SendingSide {
         waiting = new WaitingMessages(layout.receives());
     }
 
-    /** Passes a message to the listener; false if it was refused. */
-    abstract boolean pass(ConnectionListener to, int offset, int lengthBytes) throws Exception;
-
     final ConnectionListener listener() {
         return listener;
     }
@@ -72,12 +69,10 @@ abstract class ReceivingSide extends SendingSide {
         postedReceives--;
     }
 
-    /** Passes a message to the listener, or lets it wait behind one that the listener has refused. */
-    final void deliver(final int buffer, final int lengthBytes) {
-        if ((state & WAITING) != 0 || !handle(buffer, lengthBytes)) {
-            waiting.add(buffer, lengthBytes);
-            state |= WAITING;
-        }
+    /** Lets a message wait that the listener has refused, or that is behind such a message. */
+    final void addWaiting(final int buffer, final int lengthBytes) {
+        waiting.add(buffer, lengthBytes);
+        state |= WAITING;
     }
 
     /** Passes the waiting messages to the listener until it refuses one; not from within the callback of a message. */
@@ -91,11 +86,11 @@ abstract class ReceivingSide extends SendingSide {
     }
 
     /** Passes a message to the listener; false if the listener has refused it. */
-    private boolean handle(final int buffer, final int lengthBytes) {
+    final boolean handle(final int buffer, final int lengthBytes) {
         handledBuffer = buffer;
         boolean handled = true;
         try {
-            handled = pass(listener, buffer * layout.strideBytes(), lengthBytes);
+            handled = listener.onMessage((MessageConnection) this, bytes, buffer * layout.strideBytes(), lengthBytes);
         } catch (final Throwable failure) {
             poller.onListenerException(failure);
         }

@@ -23,8 +23,29 @@ final class SingleDelivery extends Delivery {
 
     @Override
     long deliverRange(final long first, final long last) throws HandlerHalted {
-        // The most frequent case when the handler keeps up: the loops below would cost more than the completion.
-        return first == last ? deliverOne(first) : deliverSeveral(first, last);
+        if (first != last) {
+            return deliverSeveral(first, last);
+        }
+        // The most frequent case when the handler keeps up: loops would cost more than the completion. Here and not in a
+        // method of its own: the JIT compiler inlines a limited number of levels, down to the handler's posts.
+        final long record = addressOf(first);
+        final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+        if (CompletionPaths.status(statusAndOpcode) == QueueFault.STATUS && deliverFault(first)) {
+            return 1;
+        }
+        if (!countsWhileDelivering() && !accepts(statusAndOpcode)) {
+            return 0;
+        }
+        beginBatch(first, first);
+        try {
+            completionHandler.onCompletion(RecordAddress.show(completion, record), first, true);
+        } catch (final Throwable failure) {
+            onOneFailed(failure, first);
+        }
+        if (countsWhileDelivering()) {
+            onDelivered(first, first, CompletionPaths.receiveBit(statusAndOpcode), statusAndOpcode);
+        }
+        return 1;
     }
 
     @Override
@@ -36,27 +57,6 @@ final class SingleDelivery extends Delivery {
     @Override
     void end() {
         completion.unwrap();
-    }
-
-    private long deliverOne(final long slot) throws HandlerHalted {
-        final long record = addressOf(slot);
-        final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
-        if (CompletionPaths.status(statusAndOpcode) == QueueFault.STATUS && deliverFault(slot)) {
-            return 1;
-        }
-        if (!countsWhileDelivering() && !accepts(statusAndOpcode)) {
-            return 0;
-        }
-        beginBatch(slot, slot);
-        try {
-            completionHandler.onCompletion(RecordAddress.show(completion, record), slot, true);
-        } catch (final Throwable failure) {
-            onOneFailed(failure, slot);
-        }
-        if (countsWhileDelivering()) {
-            onDelivered(slot, slot, CompletionPaths.receiveBit(statusAndOpcode), statusAndOpcode);
-        }
-        return 1;
     }
 
     private void onOneFailed(final Throwable failure, final long slot) throws HandlerHalted {
