@@ -4,8 +4,6 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
@@ -20,18 +18,14 @@ public final class CompiledCode {
 
     /** Waits until C2 has compiled a method, which other threads run meanwhile. */
     public static void awaitC2(final Class<?> type, final String method) {
-        awaitC2(type.getName() + "." + method);
-    }
-
-    /** Waits until C2 has compiled one of some methods, for instance a method or the loop that it has been inlined into. */
-    public static void awaitC2(final String... methods) {
+        final String name = type.getName() + "." + method;
         // "1234 4 0 io.ringpoll.Type.method(I)V [...]": the number, the level, the state, the method.
-        final Pattern line = Pattern.compile("^\\s*\\d+\\s+" + C2_LEVEL + "\\s+\\d+\\s+(" +
-            Stream.of(methods).map(Pattern::quote).collect(Collectors.joining("|")) + ")\\(", Pattern.MULTILINE);
+        final Pattern line = Pattern.compile("^\\s*\\d+\\s+" + C2_LEVEL + "\\s+\\d+\\s+" + Pattern.quote(name) + "\\(",
+            Pattern.MULTILINE);
         final long startNs = System.nanoTime();
         while (!line.matcher(list()).find()) {
             if (System.nanoTime() - startNs > TIMEOUT_NS) {
-                throw new IllegalStateException(String.join(" or ", methods) + " is not compiled after 40 s");
+                throw new IllegalStateException(name + " is not compiled after 40 s");
             }
             LockSupport.parkNanos(PAUSE_NS);
         }

@@ -2,6 +2,7 @@ package io.ringpoll.internal.lifecycle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.testing.OtherThread;
@@ -12,6 +13,8 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A thread has a lease as long as it alone makes the calls of an open object. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -47,6 +50,23 @@ class HotLeaseTest {
         }
         assertEquals(before + 10 * CallTurn.PERIOD, HotMark.ofCurrentThread().word());
         assertEquals(10, plain);
+    }
+
+    /** Of a round of two queues, each series begins with an odd turn: none of them is plain by itself. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 20, 32})
+    void shouldMakeASeriesPlainBeforeAPeriodOfCallsIsOver(final int callsOfSeries) throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        final Table table = new Table(1);
+        leased.takePlace(table, 0);
+        grant(leased);
+        final HotMark mark = HotMark.ofCurrentThread();
+        mark.leave(CallTurn.PERIOD + 1 - mark.word() % CallTurn.PERIOD);
+        int sinceLast = 0;
+        for (int i = 0; i < 10 * CallTurn.PERIOD; i++) {
+            sinceLast = CallTurn.isPlain(table.series(callsOfSeries)) ? 0 : sinceLast + callsOfSeries;
+            assertTrue(sinceLast < CallTurn.PERIOD, sinceLast + " calls without a plain one");
+        }
     }
 
     @Test
@@ -367,6 +387,14 @@ class HotLeaseTest {
                 leave(1);
             }
             return leased;
+        }
+
+        /** Returns the turn of a series that makes all its calls. */
+        @HotCall
+        int series(final int calls) {
+            final int turn = enterLeasedSeries(calls);
+            leave(calls);
+            return turn;
         }
 
         /** Returns the turn of a series that finds no address. */
