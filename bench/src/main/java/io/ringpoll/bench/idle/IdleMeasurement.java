@@ -4,6 +4,7 @@ import io.ringpoll.bench.measure.Estimate;
 import io.ringpoll.bench.measure.Interval;
 import io.ringpoll.pipeline.WaitMode;
 import java.io.PrintWriter;
+import java.net.ConnectException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -11,9 +12,10 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Measures the CPU time of a poller with an empty queue, and the time from a post to the poll that finds its completion, for each
- * wait. The intervals are those of ten blocks of the idle time, and of ten blocks of successive wake-ups.
+ * wait; then the round trips between twice as many pollers as the process has CPUs. The intervals are those of ten blocks of the
+ * time, and of ten blocks of successive wake-ups.
  *
- * @param seconds idle time of each poller
+ * @param seconds idle time of each poller, and time of the round trips with each number of messages
  * @param wakeUps number of wake-ups of each
  */
 public record IdleMeasurement(int seconds, int wakeUps) {
@@ -22,6 +24,8 @@ public record IdleMeasurement(int seconds, int wakeUps) {
     private static final double NS_PER_US = 1000;
     private static final double MEDIAN = 50;
     private static final double TAIL = 99;
+    private static final int FEWEST_PAIRS = 2;
+    private static final int MANY_MESSAGES = 16;
     /** Without yield, which uses a core like busy-spin. */
     private static final List<WaitMode> WAITS = List.of(WaitMode.BUSY_SPIN, WaitMode.SLEEP, WaitMode.BLOCK);
 
@@ -30,8 +34,14 @@ public record IdleMeasurement(int seconds, int wakeUps) {
      *
      * @param out receives a line for each strategy
      * @throws InterruptedException if the calling thread is interrupted
+     * @throws ConnectException     if an echo cannot connect
      */
-    public void run(final PrintWriter out) throws InterruptedException {
+    public void run(final PrintWriter out) throws InterruptedException, ConnectException {
+        measureIdle(out);
+        measureRoundTrips(out);
+    }
+
+    private void measureIdle(final PrintWriter out) throws InterruptedException {
         out.printf("%-14s %-24s %-26s %10s%n", "idle strategy", "% of a core (95 %)", "wake-up p50 us (95 %)", "p99 us");
         for (final WaitMode wait : WAITS) {
             try (IdleTrial trial = new IdleTrial(wait.newIdleStrategy())) {
@@ -48,6 +58,27 @@ public record IdleMeasurement(int seconds, int wakeUps) {
                 out.flush();
             }
         }
+    }
+
+    private void measureRoundTrips(final PrintWriter out) throws InterruptedException, ConnectException {
+        final int cpus = Runtime.getRuntime().availableProcessors();
+        final int pairs = Math.max(FEWEST_PAIRS, cpus);
+        out.printf("%nround trips in a second between %d pollers on %d CPUs, by messages in flight of each of %d connections%n",
+            2 * pairs, cpus, pairs);
+        out.printf("%-14s %-34s %s%n", "idle strategy", "1 message (95 %)", MANY_MESSAGES + " messages (95 %)");
+        for (final WaitMode wait : WaitMode.values()) {
+            try (CrowdedEcho echo = new CrowdedEcho(wait, pairs)) {
+                echo.add(1);
+                final Estimate one = roundTrips(echo);
+                echo.add(MANY_MESSAGES - 1);
+                out.printf("%-14s %-34s %s%n", wait.option(), one.text("%.0f"), roundTrips(echo).text("%.0f"));
+                out.flush();
+            }
+        }
+    }
+
+    private Estimate roundTrips(final CrowdedEcho echo) throws InterruptedException {
+        return Estimate.ofMedian(echo.roundTrips(BLOCKS, TimeUnit.SECONDS.toNanos(seconds) / BLOCKS));
     }
 
     private static double us(final Histogram latencyNs, final double percentile) {

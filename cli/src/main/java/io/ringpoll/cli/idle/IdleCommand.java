@@ -3,6 +3,7 @@ package io.ringpoll.cli.idle;
 import io.ringpoll.bench.idle.IdleMeasurement;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
+import java.net.ConnectException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -12,13 +13,14 @@ import picocli.CommandLine.Spec;
 
 /**
  * {@code ./ringpoll idle}: the processor time that a poller uses while its queue is empty, and the time from a post to the poll
- * that finds its completion, for each idle strategy.
+ * that finds its completion, for each idle strategy; and the round trips between more pollers than CPUs.
  */
 @Command(
     name = "idle",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures the CPU use of each idle strategy on an empty queue, and its wake-up latency.")
+    description = "Measures the CPU use of each idle strategy on an empty queue, its wake-up latency, "
+        + "and round trips between more pollers than CPUs.")
 public final class IdleCommand implements Callable<Integer>, CheckedOptions {
     private static final int LONGEST_SECONDS = 86_400;
 
@@ -27,7 +29,7 @@ public final class IdleCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--seconds", paramLabel = "S", defaultValue = "5",
-        description = "Idle time of each poller (${DEFAULT-VALUE}).")
+        description = "Idle time of each poller, and time of the round trips (${DEFAULT-VALUE}).")
     private int seconds;
 
     @Option(
@@ -47,7 +49,7 @@ public final class IdleCommand implements Callable<Integer>, CheckedOptions {
     }
 
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() throws InterruptedException, ConnectException {
         check();
         new IdleMeasurement(seconds, wakeUps).run(spec.commandLine().getOut());
         return CommandLine.ExitCode.OK;
