@@ -297,6 +297,29 @@ static void should_send_the_requests_behind_a_full_ring_without_a_poll(void)
     close_other(&other);
 }
 
+/* While it is polled it looks for room again by itself: the other end has no shared line more to look at. */
+static void should_ask_to_be_rung_for_room_when_it_falls_asleep(void)
+{
+    const uint32_t fill = LB_WIRE_RING / (VERBS_BUFFER_SIZE + (uint32_t)sizeof(struct lb_wire_record));
+    struct other other;
+    bool awake = false;
+
+    for (int i = 0; i < 10 && !awake; i++) {
+        open_other_with(&other, &(struct verbs_options){.max_wr = fill + 1, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
+        for (uint64_t k = 0; k < fill; k++)
+            verbs_send(&other.pair, 0, k, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, 0);
+        atomic_store(&other.to_us->asleep, LB_WIRE_AWAKE);
+        verbs_send(&other.pair, 0, fill, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, IBV_SEND_SIGNALED);
+        const uint32_t starved = atomic_load(&other.to_it->requests.starved);
+        awake = atomic_load(&other.to_us->asleep) == LB_WIRE_AWAKE; /* the watch thread may have come between */
+        CHECK(!awake || starved == 0);
+        CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
+        CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1);
+        close_other(&other);
+    }
+    CHECK(awake);
+}
+
 static void should_break_off_at_a_response_to_what_was_not_sent(void)
 {
     struct other other;
@@ -886,7 +909,7 @@ static void should_send_the_requests_behind_a_full_ring_while_messages_arrive(vo
     check_none(&other);
     for (uint64_t i = 0; i <= FILL; i++)
         verbs_send(&other.pair, 0, i, IBV_WR_SEND, SIZE, 0);
-    CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1);
+    CHECK(request_at(&other, end) == NULL);
     for (uint32_t i = 0; i < 2; i++)
         send_line_to_us(&other, i, IBV_WR_SEND);
     atomic_store(&other.to_us->acknowledged, FILL);
@@ -1382,6 +1405,7 @@ const struct test proxy_tests[] = {
     {"a request that fails behind acknowledged ones completes without a poll",
         should_fail_a_request_behind_acknowledged_ones_without_a_poll},
     {"requests behind a full ring are sent without a poll", should_send_the_requests_behind_a_full_ring_without_a_poll},
+    {"an end asks to be rung for room when it falls asleep", should_ask_to_be_rung_for_room_when_it_falls_asleep},
     {"requests behind a full ring are sent by a poll that finds messages",
         should_send_the_requests_behind_a_full_ring_while_messages_arrive},
     {"a response to what was not sent ends the connection", should_break_off_at_a_response_to_what_was_not_sent},

@@ -260,6 +260,20 @@ static void should_stop_a_list_at_the_first_bad_request(void)
     verbs_pair_close(&pair);
 }
 
+static void should_accept_lists_of_nothing(void)
+{
+    struct verbs_pair pair;
+    struct ibv_send_wr *bad_send;
+    struct ibv_recv_wr *bad_receive;
+    struct ibv_wc wc;
+
+    verbs_pair_open(&pair, NULL);
+    CHECK_EQ(ibv_post_send(pair.qp[0], NULL, &bad_send), 0);
+    CHECK_EQ(ibv_post_recv(pair.qp[0], NULL, &bad_receive), 0);
+    CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 0);
+    verbs_pair_close(&pair);
+}
+
 static void should_follow_the_state_machine(void)
 {
     struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
@@ -649,6 +663,7 @@ const struct test verbs_tests[] = {
     {"a send queue holds what was granted", should_take_no_more_than_the_send_queue_holds},
     {"a receive queue holds what was granted", should_take_no_more_than_the_receive_queue_holds},
     {"a list stops at the first bad request", should_stop_a_list_at_the_first_bad_request},
+    {"lists of no work request are accepted", should_accept_lists_of_nothing},
     {"queue pairs follow the state machine", should_follow_the_state_machine},
     {"a peer that is not ready is waited for", should_wait_for_a_peer_that_is_not_ready_yet},
     {"several elements are gathered and scattered", should_gather_and_scatter},
