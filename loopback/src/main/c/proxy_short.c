@@ -57,7 +57,11 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
 {
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
     const struct ibv_sge *sge = wr->sg_list;
+    struct lb_wire_record *record = lb_wire_at(proxy->requests_out.ring, proxy->requests_out.produced);
 
+    /* The other end looks at both lines: they come back at the same time, while the request is checked, not one after the other. */
+    lb_wire_prefetch_to_write(record + 1);
+    lb_wire_prefetch_to_write(record);
     if (!is_send(wr->opcode) || wr->send_flags & (IBV_SEND_INLINE | IBV_SEND_FENCE) || wr->num_sge != 1 ||
             qp->cap.max_send_sge == 0 || qp->sent != qp->posted)
         return false;
@@ -71,7 +75,6 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
     const char *host = lb_region_find_local(&qp->sent_from, sge->lkey, qp->base.qp_base.pd, sge->addr, length, 0);
     if (host == NULL)
         return false;
-    struct lb_wire_record *record = lb_wire_at(proxy->requests_out.ring, proxy->requests_out.produced);
     const uint64_t next = lb_wire_next(&proxy->requests_out, size);
     const uint32_t last = next != proxy->requests_out.produced + size ? LB_WIRE_LAST : 0;
     lb_wire_clear(&proxy->requests_out, next);
