@@ -20,8 +20,7 @@ import java.util.regex.Pattern;
  */
 public final class ChildProcesses implements AutoCloseable {
     private static final int BOUND_SECONDS = 180;
-    /** Most of these processes end before an optimizing compiler would pay off. */
-    private static final List<String> SHORT_LIVED = List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    private static final List<String> SMALL = List.of("-Xmx256m", "-XX:+UseSerialGC");
     private static final String SEED = "ringpoll.kill.seed";
 
     private final Path folder;
@@ -41,7 +40,7 @@ public final class ChildProcesses implements AutoCloseable {
 
     /** Starts a command; its output is {@code log(name)}. */
     public Process start(final String name, final List<String> words) throws IOException {
-        final List<String> command = ChildCommand.of(SHORT_LIVED, Ringpoll.class, words.toArray(String[]::new));
+        final List<String> command = ChildCommand.of(SMALL, Ringpoll.class, words.toArray(String[]::new));
         final Process process = new ProcessBuilder(command).redirectErrorStream(true)
             .redirectOutput(folder.resolve(name).toFile()).start();
         started.add(process);

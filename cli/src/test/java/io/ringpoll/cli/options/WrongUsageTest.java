@@ -11,6 +11,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -70,6 +71,9 @@ class WrongUsageTest {
         Map.entry("verify --pin", BEFORE),
         Map.entry("verify --numa-node", BEFORE),
         Map.entry("verify --wait", BEFORE));
+
+    /** Only read; each call of a command has a command line of its own. */
+    private static final Map<Class<?>, CommandLine> MODELS = new HashMap<>();
 
     @TempDir
     private Path folder;
@@ -271,7 +275,11 @@ class WrongUsageTest {
     }
 
     private static CommandSpec specOf(final Class<?> command, final List<String> path) throws Exception {
-        CommandLine line = commandLine(command);
+        CommandLine line = MODELS.get(command);
+        if (line == null) {
+            line = commandLine(command);
+            MODELS.put(command, line);
+        }
         for (final String name : path) {
             line = line.getSubcommands().get(name);
         }

@@ -3,6 +3,7 @@ package io.ringpoll.cli.pages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.device.Device;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -126,6 +127,7 @@ class RatisPagesTest {
             .filter(text -> text.contains(SUM + " all")).findFirst().orElseThrow()).results().map(MatchResult::group)
             .forEach(command::add);
         assertTrue(command.size() > SERVERS, () -> "the flags of the page: " + command);
+        command.add(ChildCommand.SHORT_LIVED);
         command.addAll(List.of("-cp", folder + ":" + System.getProperty("java.class.path"), program));
         command.addAll(List.of(arguments));
         final Process process = new ProcessBuilder(command).redirectError(folder.resolve(name + ".err").toFile())

@@ -1,5 +1,6 @@
 package io.ringpoll.cli.run;
 
+import io.ringpoll.cli.options.ChildCommand;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,8 @@ class EpsilonRunTest {
     @Test
     void shouldRunWithoutAGarbageCollector() throws IOException, InterruptedException {
         ChildRun.assertRuns(
-            List.of("-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-Xms" + HEAP, "-Xmx" + HEAP),
+            List.of(ChildCommand.ALL_COMPILERS, "-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-Xms" + HEAP,
+                "-Xmx" + HEAP),
             List.of("--seconds", Integer.toString(SECONDS), "--mix", MIX));
     }
 }

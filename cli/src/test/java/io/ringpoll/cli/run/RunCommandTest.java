@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.device.Device;
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
@@ -294,6 +295,7 @@ class RunCommandTest {
         final List<String> command = new ArrayList<>(List.of(
             "env", "--default-signal=INT", System.getProperty("java.home") + "/bin/java"));
         command.addAll(JavaProcess.flags());
+        command.add(ChildCommand.SHORT_LIVED);
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         int next = 0;
         while (arguments[next].startsWith("-D")) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.testing.JavaProcess;
@@ -226,6 +227,7 @@ class StatCommandTest {
         static Process java(final Class<?> main, final List<String> arguments) throws IOException {
             final List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
             command.addAll(JavaProcess.flags());
+            command.add(ChildCommand.SHORT_LIVED);
             command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
             command.addAll(arguments);
             return new ProcessBuilder(command).redirectErrorStream(true).start();
