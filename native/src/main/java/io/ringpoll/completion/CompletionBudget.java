@@ -37,6 +37,10 @@ public final class CompletionBudget {
     private static final int RECEIVES = 1 << 1;
     /** Kind: unsignalled requests, or completions of requests that are not counted here. */
     private static final int OTHERS = 1 << 2;
+    /** Kind: unsignalled requests alone. Added by the thread that posts sends. */
+    private static final int UNSIGNALLED = 1 << 3;
+    /** The kinds that polls distinguish. */
+    private static final int POLLED_KINDS = SENDS | RECEIVES | OTHERS;
 
     /** Longs on two cache lines, which are fetched as a pair. */
     private static final int APART = 16;
@@ -69,7 +73,10 @@ public final class CompletionBudget {
 
     private final int depth;
     private final long[] counts = new long[LENGTH];
-    /** For each signalled request: the number of posted requests of the send queue up to it. */
+    /**
+     * For each signalled request: the number of posted requests of the send queue up to it. Before the first unsignalled request
+     * that is its own number; then neither this nor {@link #SIGNALLED} is kept.
+     */
     private final AtomicLongArray sendsUntil;
     private final int mask;
     /**
@@ -122,7 +129,7 @@ public final class CompletionBudget {
     public void cancelSend(final boolean signalled) {
         final long[] own = counts;
         COUNT.setRelease(own, SENDS_POSTED, own[SENDS_POSTED] - 1);
-        if (signalled) {
+        if (signalled && (kinds & UNSIGNALLED) != 0) {
             COUNT.setRelease(own, SIGNALLED, own[SIGNALLED] - 1);
         }
     }
@@ -173,10 +180,22 @@ public final class CompletionBudget {
     }
 
     private void countSend(final boolean signalled) {
-        addKinds(signalled ? SENDS : SENDS | OTHERS);
         final long[] own = counts;
         final long posted = own[SENDS_POSTED] + 1;
-        if (signalled) {
+        if (!signalled || (kinds & (SENDS | UNSIGNALLED)) != SENDS) {
+            countSendOfKind(signalled, own, posted);
+        }
+        COUNT.setRelease(own, SENDS_POSTED, posted);
+    }
+
+    /** Counts the first request, an unsignalled one, or one after an unsignalled one. */
+    private void countSendOfKind(final boolean signalled, final long[] own, final long posted) {
+        if (!signalled) {
+            distinguishUnsignalled(own);
+            return;
+        }
+        addKinds(SENDS);
+        if ((kinds & UNSIGNALLED) != 0) {
             final long index = own[SIGNALLED];
             if (index - own[SENDS_SEEN] < mask || index - sendsSeenNow(own) < mask) {
                 sendsUntil.setOpaque((int) index & mask, posted);
@@ -185,7 +204,20 @@ public final class CompletionBudget {
             // that succeeded is still needed.
             COUNT.setRelease(own, SIGNALLED, index + 1);
         }
-        COUNT.setRelease(own, SENDS_POSTED, posted);
+    }
+
+    /** Makes up for what is not kept before the first unsignalled request. */
+    private void distinguishUnsignalled(final long[] own) {
+        if ((kinds & UNSIGNALLED) == 0) {
+            final long signalled = own[SENDS_POSTED];
+            final long succeeded = Math.min(sendsSeenNow(own), signalled);
+            // From the last that succeeded on; as in countSendOfKind, those behind the last place have failed.
+            for (long index = Math.max(0, succeeded - 1); index < signalled && index - succeeded < mask; index++) {
+                sendsUntil.setOpaque((int) index & mask, index + 1);
+            }
+            COUNT.setRelease(own, SIGNALLED, signalled);
+            addKinds(SENDS | OTHERS | UNSIGNALLED);
+        }
     }
 
     private static long sendsSeenNow(final long[] own) {
@@ -224,7 +256,7 @@ public final class CompletionBudget {
 
     private void retire(final int counter, final WorkCompletions records, final int first, final int count) {
         Objects.requireNonNull(records, "the polled records are null");
-        switch (kinds) {
+        switch (kinds & POLLED_KINDS) {
             case 0 -> {
                 // None of them belongs to a counted request.
             }
@@ -252,7 +284,7 @@ public final class CompletionBudget {
     public void onPolled(final CompletionPath path) {
         Objects.requireNonNull(path, "the path is null");
         // As for records: a failure is counted in the same way, however it is polled.
-        switch (kinds) {
+        switch (kinds & POLLED_KINDS) {
             case 0 -> {
                 // It belongs to no counted request.
             }
@@ -334,9 +366,11 @@ public final class CompletionBudget {
     }
 
     private long retired() {
-        final long sends = Math.min(polled(counts, SENDS_POLLED), (long) COUNT.getAcquire(counts, SIGNALLED));
+        final boolean allSignalled = (kinds & UNSIGNALLED) == 0;
+        final long signalled = (long) COUNT.getAcquire(counts, allSignalled ? SENDS_POSTED : SIGNALLED);
+        final long sends = Math.min(polled(counts, SENDS_POLLED), signalled);
         final long receives = Math.min(polled(counts, RECEIVES_POLLED), (long) COUNT.getAcquire(counts, RECEIVES_POSTED));
-        final long sendsRetired = sends == 0 ? 0 : sendsUntil.getOpaque((int) (sends - 1) & mask);
+        final long sendsRetired = allSignalled || sends == 0 ? sends : sendsUntil.getOpaque((int) (sends - 1) & mask);
         return sendsRetired + receives + polled(counts, ERRORS_POLLED);
     }
 

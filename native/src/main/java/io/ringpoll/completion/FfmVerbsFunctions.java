@@ -5,7 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.ffm.NativeLibrary;
+import io.ringpoll.internal.ffm.PointerCall;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -15,8 +17,9 @@ final class FfmVerbsFunctions implements VerbsFunctions {
     static final VerbsFunctions VERBS = new FfmVerbsFunctions();
 
     private static final NativeLibrary LIBIBVERBS = Libraries.current().ibverbs();
-    private static final MethodHandle ibv_poll_cq$mh =
-        NativeLibrary.criticalPointer(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final PointerCall POLL_CQ =
+        new PointerCall(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle ibv_poll_cq$mh = POLL_CQ.handle();
     private static final MethodHandle ibv_req_notify_cq$mh =
         NativeLibrary.plainPointer(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle ibv_create_comp_channel$mh =
@@ -41,6 +44,11 @@ final class FfmVerbsFunctions implements VerbsFunctions {
         LIBIBVERBS.plain("ibv_event_type_str", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
 
     private FfmVerbsFunctions() {
+    }
+
+    @Override
+    public MemorySegment pollCqOf(final long context) {
+        return POLL_CQ.function(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
     }
 
     @Override

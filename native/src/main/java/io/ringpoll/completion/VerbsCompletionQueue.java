@@ -58,7 +58,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         this.created = created;
         this.timestamps = timestamps;
         final long context = Memory.longAt(address + IbvCq.CONTEXT_OFFSET);
-        pollFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
+        pollFunction = VERBS.pollCqOf(context);
         notifyFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.REQ_NOTIFY_CQ_OFFSET));
         calls = HotCalls.register(VerbsCompletionQueue.class);
     }
@@ -226,7 +226,9 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         final HotMark mark = calls.enter();
         try {
             final long wcAddress = records.address(first, maxEntries);
-            final int result = poll(mark, wcAddress, maxEntries, records.address(), records.timestampsAddress());
+            final int result = timestamps ?
+                pollTimestamps(mark, wcAddress, maxEntries, records.address(), records.timestampsAddress()) :
+                pollRecords(mark, wcAddress, maxEntries);
             final CompletionBudget account = budget;
             if (result > 0 && account != null) {
                 account.onPolled(records, first, result);
@@ -273,7 +275,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
             final HotMark mark = calls.enter();
             try {
                 calls.lease(this);
-                return poll(mark, wcAddress, maxEntries, 0, 0);
+                return pollRecords(mark, wcAddress, maxEntries);
             } finally {
                 mark.leave();
             }
@@ -325,28 +327,30 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
             final HotMark mark = calls.enter();
             try {
                 calls.lease(this);
-                return poll(mark, wcAddress, maxEntries, firstRecord, firstTimestamp);
+                return pollTimestamps(mark, wcAddress, maxEntries, firstRecord, firstTimestamp);
             } finally {
                 mark.leave();
             }
         }
     }
 
-    private int poll(
-        final HotMark mark, final long wcAddress, final int maxEntries, final long firstRecord, final long firstTimestamp) {
+    private int pollRecords(final HotMark mark, final long wcAddress, final int maxEntries) {
         final long cq = addressOrZero();
         if (cq == 0 || wcAddress == 0 || maxEntries < 1) {
             return -Errno.EINVAL;
-        }
-        if (timestamps) {
-            return TimestampFunctions.ringpoll_poll_cq_ex(
-                mark.turn(), cq, maxEntries, wcAddress, firstRecord, firstTimestamp);
         }
         final CompletionHandover before = handover;
         return before != null && before.isActive() ?
             before.poll((address, most) -> VERBS.ibv_poll_cq(CallTurn.PLAIN, pollFunction, cq, most, address), wcAddress,
                 maxEntries) :
             VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
+    }
+
+    private int pollTimestamps(
+        final HotMark mark, final long wcAddress, final int maxEntries, final long firstRecord, final long firstTimestamp) {
+        final long cq = addressOrZero();
+        return cq == 0 || wcAddress == 0 || maxEntries < 1 ? -Errno.EINVAL : TimestampFunctions.ringpoll_poll_cq_ex(
+            mark.turn(), cq, maxEntries, wcAddress, firstRecord, firstTimestamp);
     }
 
     /**

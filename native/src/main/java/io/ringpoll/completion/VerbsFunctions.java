@@ -11,6 +11,9 @@ import java.lang.foreign.MemorySegment;
  * Where C sets errno it is in {@link io.ringpoll.internal.ffm.CallState#errno()}.
  */
 interface VerbsFunctions {
+    /** The function of a device that {@link #ibv_poll_cq} calls, by the address of its context. */
+    MemorySegment pollCqOf(long context);
+
     int ibv_poll_cq(int turn, MemorySegment pollCq, long cq, int numEntries, long wcs);
 
     int ibv_req_notify_cq(MemorySegment reqNotifyCq, long cq, int solicitedOnly);

@@ -22,6 +22,9 @@ import java.lang.foreign.MemorySegment;
  */
 public final class MemoryRegion extends NativeResource {
     private final MemorySegment memory;
+    /** Of the segment, whose own methods cost more than a field. */
+    private final long begin;
+    private final long lengthBytes;
     private final Runnable free;
     private final int localKey;
     private final int remoteKey;
@@ -29,6 +32,8 @@ public final class MemoryRegion extends NativeResource {
     private MemoryRegion(final long address, final RegionMemory owned) {
         super(owned.name(), address);
         memory = owned.memory();
+        begin = memory.address();
+        lengthBytes = memory.byteSize();
         free = owned.free();
         localKey = Memory.intAt(address + IbvMr.LKEY_OFFSET);
         remoteKey = Memory.intAt(address + IbvMr.RKEY_OFFSET);
@@ -83,7 +88,7 @@ public final class MemoryRegion extends NativeResource {
      * @return of its first byte
      */
     public long memoryAddress() {
-        return memory.address();
+        return begin;
     }
 
     /**
@@ -92,7 +97,7 @@ public final class MemoryRegion extends NativeResource {
      * @return bytes
      */
     public long lengthBytes() {
-        return memory.byteSize();
+        return lengthBytes;
     }
 
     /**
@@ -119,19 +124,19 @@ public final class MemoryRegion extends NativeResource {
      * @return address, length and key
      */
     public RemoteMemory remote() {
-        return new RemoteMemory(memory.address(), memory.byteSize(), remoteKey);
+        return new RemoteMemory(begin, lengthBytes, remoteKey);
     }
 
     /** Checks a piece and returns its address. */
-    long addressFor(final long offset, final long lengthBytes) {
-        Bounds.checkRange(offset, lengthBytes, memory.byteSize());
-        return memory.address() + offset;
+    long addressFor(final long offset, final long pieceBytes) {
+        Bounds.checkRange(offset, pieceBytes, lengthBytes);
+        return begin + offset;
     }
 
     /** As {@link #addressFor}, for a post without a list, within a hot call; throws if this is closed. */
-    long openAddressFor(final long offset, final long lengthBytes) {
+    long openAddressFor(final long offset, final long pieceBytes) {
         openAddress();
-        return addressFor(offset, lengthBytes);
+        return addressFor(offset, pieceBytes);
     }
 
     @Override

@@ -283,8 +283,8 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
             memory.set(ValueLayout.JAVA_LONG, offset(last) + IbvWr.NEXT_OFFSET, 0L);
             memory.set(ValueLayout.JAVA_LONG, badOffset, 0L);
             final long begin = memory.address();
-            final int errno = PostFunctions.post(
-                PostFunctions.turn(turn, lengthBytes, count), function, queue, begin + offset(first), begin + badOffset);
+            final int errno =
+                call(PostFunctions.turn(turn, lengthBytes, count), function, queue, begin + offset(first), begin + badOffset);
             accepted = errno == 0 ? count : acceptedOf(first, last);
             return errno;
         } finally {
@@ -292,6 +292,9 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
             posting = false;
         }
     }
+
+    /** The call of {@link PostFunctions} for requests of this kind. */
+    abstract int call(int turn, MemorySegment function, long queue, long request, long bad);
 
     private int acceptedOf(final int first, final int last) {
         final long bad = memory.get(ValueLayout.JAVA_LONG, badOffset) - memory.address();

@@ -76,8 +76,8 @@ public final class QueuePair extends NativeResource {
         maxReceiveElements = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_SGE_OFFSET);
         maxInlineBytes = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_INLINE_DATA_OFFSET);
         signalAll = attributes.signalAll();
-        sendFunction = PostFunctions.of(address, IbvWr.POST_SEND_OFFSET);
-        receiveFunction = PostFunctions.of(address, IbvWr.POST_RECV_OFFSET);
+        sendFunction = PostFunctions.sendOf(address);
+        receiveFunction = PostFunctions.receiveOf(address);
         ownsBudgets = attributes.completionBudget();
         useQueues();
         // A budget that is there without being opened here is the user's own.
@@ -587,9 +587,9 @@ public final class QueuePair extends NativeResource {
                 return false;
             }
             errno = RESERVED;
-            singleSend.set(workRequestId, memory, address, lengthBytes);
-            singleSend.set(opcode, signaled ? SendFlag.SIGNALED.value() : 0, immediate, remote, remoteOffset);
-            errno = singleSend.post(mark.turn(), sendFunction, qp, lengthBytes);
+            singleSend.setSend(opcode, signaled ? SendList.SIGNALED : 0, immediate, remote, remoteOffset, workRequestId, memory,
+                address, lengthBytes);
+            errno = singleSend.postSend(mark.turn(), sendFunction, qp, lengthBytes);
         } finally {
             if (errno != 0 && errno != NOT_RESERVED && sendBudget != null) {
                 sendBudget.cancelSend(completes);
@@ -627,9 +627,8 @@ public final class QueuePair extends NativeResource {
                 return false;
             }
             errno = RESERVED;
-            singleReceive.set(workRequestId, target, address, lengthBytes);
-            // A receive copies nothing.
-            errno = singleReceive.post(mark.turn(), receiveFunction, qp, 0);
+            singleReceive.setReceive(workRequestId, target, address, lengthBytes);
+            errno = singleReceive.postReceive(mark.turn(), receiveFunction, qp);
         } finally {
             if (errno != 0 && errno != NOT_RESERVED && receiveBudget != null) {
                 receiveBudget.cancelReceive();

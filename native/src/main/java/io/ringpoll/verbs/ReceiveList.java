@@ -27,4 +27,9 @@ public final class ReceiveList extends PostList {
         return allocate(capacity, maxElements, IbvWr.RECV_SIZE_BYTES,
             (arena, memory) -> new ReceiveList(arena, memory, capacity, maxElements));
     }
+
+    @Override
+    int call(final int turn, final MemorySegment function, final long queue, final long request, final long bad) {
+        return PostFunctions.ibv_post_recv(turn, function, queue, request, bad);
+    }
 }

@@ -34,6 +34,9 @@ public final class SendList extends PostList {
     static final int ATOMIC_CMP_AND_SWP = 5;
     static final int ATOMIC_FETCH_AND_ADD = 6;
 
+    /** {@link SendFlag#SIGNALED}, without its object. */
+    static final int SIGNALED = SendFlag.SIGNALED.value();
+
     private static final int NOT_PREPARED = -1;
     /** Instead of the room of an atomic whose address is not a multiple of 8. */
     private static final long UNALIGNED = -1;
@@ -301,5 +304,10 @@ public final class SendList extends PostList {
                 "request " + index + " of " + name() + " is not prepared: call send, write or the like");
         }
         return bits;
+    }
+
+    @Override
+    int call(final int turn, final MemorySegment function, final long queue, final long request, final long bad) {
+        return PostFunctions.ibv_post_send(turn, function, queue, request, bad);
     }
 }

@@ -30,7 +30,7 @@ public final class SharedReceiveQueue extends NativeResource {
         super(name, address);
         this.maxRequests = maxRequests;
         this.maxElements = maxElements;
-        function = PostFunctions.of(address, IbvWr.POST_SRQ_RECV_OFFSET);
+        function = PostFunctions.sharedReceiveOf(address);
         calls = HotCalls.register(SharedReceiveQueue.class);
     }
 

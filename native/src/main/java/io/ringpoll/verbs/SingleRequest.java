@@ -3,6 +3,7 @@ package io.ringpoll.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
 
 /**
@@ -17,6 +18,8 @@ final class SingleRequest {
     private static final int BAD_OFFSET = ELEMENT_OFFSET + IbvWr.SGE_SIZE_BYTES;
     private static final int SIZE_BYTES = 192;
     private static final int CACHE_LINE_BYTES = 64;
+    private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+    private static final long LOWER_HALF = 0xFFFF_FFFFL;
 
     private final MemorySegment memory = Arena.ofAuto().allocate(SIZE_BYTES, CACHE_LINE_BYTES);
     private final long address = memory.address();
@@ -25,30 +28,53 @@ final class SingleRequest {
         UnsafeApi.putLong(address + IbvWr.SG_LIST_OFFSET, address + ELEMENT_OFFSET);
     }
 
-    /** Sets the fields of requests to both queues; a null region is for a request without data. */
-    void set(final long workRequestId, final MemoryRegion region, final long regionAddress, final long lengthBytes) {
-        UnsafeApi.putLong(address + IbvWr.WR_ID_OFFSET, workRequestId);
+    /** Sets the fields of a receive; a null region is for one without data. */
+    void setReceive(final long workRequestId, final MemoryRegion region, final long regionAddress, final long lengthBytes) {
         UnsafeApi.putInt(address + IbvWr.NUM_SGE_OFFSET, region == null ? 0 : 1);
-        UnsafeApi.putLong(address + ELEMENT_OFFSET + IbvWr.SGE_ADDR_OFFSET, regionAddress);
-        UnsafeApi.putInt(address + ELEMENT_OFFSET + IbvWr.SGE_LENGTH_OFFSET, (int) lengthBytes);
-        UnsafeApi.putInt(address + ELEMENT_OFFSET + IbvWr.SGE_LKEY_OFFSET, region == null ? 0 : region.localKey());
+        set(workRequestId, region, regionAddress, lengthBytes);
     }
 
-    /** Sets the fields of requests to the send queue; the immediate data are in host byte order, null is no remote memory. */
-    void set(final int opcode, final int flags, final int immediate, final RemoteMemory remote, final long remoteOffset) {
-        UnsafeApi.putInt(address + IbvWr.OPCODE_OFFSET, opcode);
-        UnsafeApi.putInt(address + IbvWr.SEND_FLAGS_OFFSET, flags);
-        UnsafeApi.putInt(address + IbvWr.IMM_DATA_OFFSET, Integer.reverseBytes(immediate));
+    /** Sets the fields of a request to the send queue; the immediate data are in host byte order, null is no remote memory. */
+    void setSend(final int opcode, final int flags, final int immediate, final RemoteMemory remote, final long remoteOffset,
+        final long workRequestId, final MemoryRegion region, final long regionAddress, final long lengthBytes) {
+        UnsafeApi.putLong(address + IbvWr.NUM_SGE_OFFSET, pair(region == null ? 0 : 1, opcode));
+        UnsafeApi.putLong(address + IbvWr.SEND_FLAGS_OFFSET, pair(flags, Integer.reverseBytes(immediate)));
         if (remote != null) {
             UnsafeApi.putLong(address + IbvWr.REMOTE_ADDR_OFFSET, remote.address() + remoteOffset);
             UnsafeApi.putInt(address + IbvWr.RDMA_RKEY_OFFSET, remote.key());
         }
+        set(workRequestId, region, regionAddress, lengthBytes);
     }
 
-    /** Posts it, within a hot call; the result is 0 or an errno value. */
-    int post(final int turn, final MemorySegment function, final long queue, final long lengthBytes) {
+    private void set(
+        final long workRequestId, final MemoryRegion region, final long regionAddress, final long lengthBytes) {
+        UnsafeApi.putLong(address + IbvWr.WR_ID_OFFSET, workRequestId);
+        if (region != null) {
+            UnsafeApi.putLong(address + ELEMENT_OFFSET + IbvWr.SGE_ADDR_OFFSET, regionAddress);
+            UnsafeApi.putLong(address + ELEMENT_OFFSET + IbvWr.SGE_LENGTH_OFFSET, pair((int) lengthBytes, region.localKey()));
+        }
+    }
+
+    /** Two fields that follow each other, to be written at once. */
+    private static long pair(final int first, final int second) {
+        return LITTLE_ENDIAN ? first & LOWER_HALF | (long) second << Integer.SIZE :
+            (long) first << Integer.SIZE | second & LOWER_HALF;
+    }
+
+    /** Posts it to a send queue, within a hot call; the result is 0 or an errno value. */
+    int postSend(final int turn, final MemorySegment function, final long qp, final long lengthBytes) {
         try {
-            return PostFunctions.post(PostFunctions.turn(turn, lengthBytes, 1), function, queue, address, address + BAD_OFFSET);
+            return PostFunctions.ibv_post_send(
+                PostFunctions.turn(turn, lengthBytes, 1), function, qp, address, address + BAD_OFFSET);
+        } finally {
+            Reference.reachabilityFence(memory);
+        }
+    }
+
+    /** The same to a receive queue; a receive copies nothing. */
+    int postReceive(final int turn, final MemorySegment function, final long qp) {
+        try {
+            return PostFunctions.ibv_post_recv(turn, function, qp, address, address + BAD_OFFSET);
         } finally {
             Reference.reachabilityFence(memory);
         }

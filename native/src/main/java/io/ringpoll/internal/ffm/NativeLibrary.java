@@ -160,6 +160,18 @@ public final class NativeLibrary {
         return CallTurn.select(LINKER.downcallHandle(descriptor), LINKER.downcallHandle(descriptor, CRITICAL));
     }
 
+    /** Creates a handle that calls one short, non-blocking function, always by a critical call. */
+    @SuppressWarnings("restricted")
+    static MethodHandle criticalOf(final MemorySegment function, final FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(function, descriptor, CRITICAL);
+    }
+
+    /** The same of any function, whose address is the first argument. */
+    @SuppressWarnings("restricted")
+    static MethodHandle criticalOf(final FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(descriptor, CRITICAL);
+    }
+
     /**
      * Creates a handle that calls the function at the address in its first argument; the function may block.
      *
