@@ -225,7 +225,8 @@ void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* bot
 
 /*
  * qp_state.c. For a queue pair that is being destroyed or reset, with no lock held: waits for the ends of the copies from and to
- * its memory, and removes its completions from its queues. The peer is NULL if it had none.
+ * its memory, removes its completions from its queues, and gives the receive that it has taken from a shared queue back to it. The
+ * peer is NULL if it had none.
  */
 void lb_qp_clean_queues(struct lb_qp *qp, struct lb_qp *former_peer);
 

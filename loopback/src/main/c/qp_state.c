@@ -85,12 +85,28 @@ static void await_copies(struct lb_qp *qp, struct lb_qp *former_peer)
         (void)nanosleep(&moment, NULL);
 }
 
+/* No copy fills it any more. Without memory for it in the queue, it stays the queue pair's. */
+static void give_back_receive(struct lb_qp *qp)
+{
+    bool given_back;
+
+    lb_lock_acquire(&qp->rq_lock);
+    given_back = qp->recv_taken && lb_srq_give_back(qp->srq, qp->taken);
+    if (given_back)
+        qp->recv_taken = false;
+    lb_lock_release(&qp->rq_lock);
+    if (given_back)
+        lb_srq_wake(qp->srq);
+}
+
 void lb_qp_clean_queues(struct lb_qp *qp, struct lb_qp *former_peer)
 {
     await_copies(qp, former_peer);
     lb_cq_clean(qp->send_cq, lb_qp_num(qp));
     if (qp->recv_cq != qp->send_cq)
         lb_cq_clean(qp->recv_cq, lb_qp_num(qp));
+    if (qp->srq != NULL)
+        give_back_receive(qp);
 }
 
 /* Both locks held. Back to where ibv_create_qp left it, up to end_reset; nothing is completed. */
@@ -99,7 +115,6 @@ static void reset(struct lb_qp *qp)
     lb_send_stop_waiting(qp);
     qp->sq_epoch++;
     qp->rq_epoch++;
-    qp->recv_taken = false;
     qp->send_flush_due = false;
     qp->recv_flush_due = false;
     qp->posted = 0;

@@ -48,28 +48,20 @@ int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_
     return 0;
 }
 
-/* The oldest waiting sender, with the list's reference, if there is a receive for it. */
-static struct lb_qp *next_to_wake(struct lb_srq *srq)
+void lb_srq_wake(struct lb_srq *srq)
 {
-    struct lb_qp *sender = NULL;
+    uint64_t budget = LB_CALL_BUDGET;
+    struct lb_qp *sender;
 
-    lb_lock_acquire(&srq->lock);
-    if (srq->first_waiter != NULL && lb_recv_ring_count(&srq->ring) > 0) {
-        sender = srq->first_waiter;
-        srq->first_waiter = sender->next_waiter;
-        if (srq->first_waiter == NULL)
-            srq->last_waiter = NULL;
-        sender->in_waiters = false;
+    while ((sender = lb_srq_next_to_wake(srq)) != NULL) {
+        lb_qp_kick(sender, &budget);
+        lb_qp_put(sender);
     }
-    lb_lock_release(&srq->lock);
-    return sender;
 }
 
 int lb_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
     struct lb_srq *srq = lb_srq_of(ibv_srq);
-    uint64_t budget = LB_CALL_BUDGET;
-    bool wake = false;
     int error = 0;
 
     lb_lock_acquire(&srq->lock);
@@ -80,15 +72,9 @@ int lb_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr, struct ibv
             break;
         }
     }
-    wake = srq->first_waiter != NULL;
+    const bool wake = srq->first_waiter != NULL;
     lb_lock_release(&srq->lock);
-    while (wake) {
-        struct lb_qp *sender = next_to_wake(srq);
-
-        if (sender == NULL)
-            break;
-        lb_qp_kick(sender, &budget);
-        lb_qp_put(sender);
-    }
+    if (wake)
+        lb_srq_wake(srq);
     return error;
 }

@@ -170,6 +170,53 @@ bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender)
     return taken;
 }
 
+/* Moves the receives to twice as many slots; their numbers stay. Returns false with nothing done if there is no memory. */
+static bool widen(struct lb_recv_ring *ring)
+{
+    const uint32_t mask = ring->mask * 2 + 1;
+    char *slots = calloc((size_t)mask + 1, ring->stride);
+
+    if (slots == NULL)
+        return false;
+    for (uint32_t i = ring->consumed; i != ring->posted; i++)
+        memcpy(slots + (i & mask) * ring->stride, ring->slots + (i & ring->mask) * ring->stride, ring->stride);
+    free(ring->slots);
+    ring->slots = slots;
+    ring->mask = mask;
+    return true;
+}
+
+bool lb_srq_give_back(struct lb_srq *srq, const struct lb_recv *recv)
+{
+    struct lb_recv_ring *ring = &srq->ring;
+
+    lb_lock_acquire(&srq->lock);
+    /* Those that have been posted since may have taken its place. */
+    const bool has_place = lb_recv_ring_count(ring) <= ring->mask || widen(ring);
+    if (has_place) {
+        ring->consumed--;
+        memcpy(lb_recv_ring_first(ring), recv, sizeof(*recv) + recv->num_sge * sizeof(recv->sge[0]));
+    }
+    lb_lock_release(&srq->lock);
+    return has_place;
+}
+
+struct lb_qp *lb_srq_next_to_wake(struct lb_srq *srq)
+{
+    struct lb_qp *sender = NULL;
+
+    lb_lock_acquire(&srq->lock);
+    if (srq->first_waiter != NULL && lb_recv_ring_count(&srq->ring) > 0) {
+        sender = srq->first_waiter;
+        srq->first_waiter = sender->next_waiter;
+        if (srq->first_waiter == NULL)
+            srq->last_waiter = NULL;
+        sender->in_waiters = false;
+    }
+    lb_lock_release(&srq->lock);
+    return sender;
+}
+
 void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender)
 {
     bool found = false;

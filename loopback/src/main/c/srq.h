@@ -84,11 +84,23 @@ static inline struct lb_srq *lb_srq_of(struct ibv_srq *srq)
  */
 bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender);
 
+/*
+ * Makes a taken receive the oldest again: its queue pair ends with no message in it. Returns false with nothing done if there is no
+ * memory. The caller wakes the senders that wait (lb_srq_wake).
+ */
+bool lb_srq_give_back(struct lb_srq *srq, const struct lb_recv *recv);
+
+/* Takes the oldest waiting sender, with the list's reference, if there is a receive for it; NULL otherwise. */
+struct lb_qp *lb_srq_next_to_wake(struct lb_srq *srq);
+
 /* Takes a sender out of the queue of waiters, if it is still in it. */
 void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender);
 
 /* Entries of the operations' table. */
 struct ibv_srq *lb_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 int lb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr); /* recv.c */
+
+/* recv.c. Lets senders that wait try again, as far as there are receives. No lock held. */
+void lb_srq_wake(struct lb_srq *srq);
 
 #endif

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "verbs_pair.h"
 
 #define MIB (UINT64_C(1) << 20)
+#define PAGE 4096
 #define ALL_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 static const struct verbs_options defaults = {.max_wr = 32, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
@@ -390,6 +392,168 @@ __attribute__((no_sanitize("thread"))) static void await_arrival(const volatile 
         (void)sched_yield();
 }
 
+/* A page of a message: threads that read it wait until the receivers are about to end, and a moment longer. */
+static char *barred;
+static _Atomic int waiting;
+static _Atomic bool ending_begun;
+
+static void wait_for_ends(int signal, siginfo_t *info, void *context)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    const struct timespec rest = {.tv_nsec = 30000000};
+    const char *address = info->si_addr;
+
+    (void)signal, (void)context;
+    if (address < barred || address >= barred + PAGE)
+        abort();
+    atomic_fetch_add(&waiting, 1);
+    while (!atomic_load(&ending_begun))
+        (void)nanosleep(&moment, NULL);
+    (void)nanosleep(&rest, NULL);
+    (void)mprotect(barred, PAGE, PROT_READ | PROT_WRITE);
+}
+
+/* A message to a receive of a shared queue. */
+struct interrupted {
+    struct long_pair *pair;
+    struct ibv_qp *sender;
+    struct ibv_qp *receiver;
+    enum ending ending;
+    pthread_t thread;
+};
+
+static int send_from(struct long_pair *pair, struct ibv_qp *qp, uint64_t length)
+{
+    struct ibv_sge sge = {(uintptr_t)pair->memory[0], (uint32_t)length, pair->mr[0]->lkey};
+    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_send_wr *bad_wr;
+
+    return ibv_post_send(qp, &wr, &bad_wr);
+}
+
+static void *send_interrupted(void *argument)
+{
+    const struct interrupted *message = argument;
+
+    CHECK_EQ(send_from(message->pair, message->sender, message->pair->length), 0);
+    return NULL;
+}
+
+static void *end_receiver(void *argument)
+{
+    struct interrupted *message = argument;
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+    if (message->ending == ENDS_BY_RESET) {
+        CHECK_EQ(ibv_modify_qp(message->receiver, &attr, IBV_QP_STATE), 0);
+    } else {
+        CHECK_EQ(ibv_destroy_qp(message->receiver), 0);
+        message->receiver = NULL;
+    }
+    return NULL;
+}
+
+static struct ibv_qp *create_end(struct verbs_pair *pair, int side)
+{
+    struct ibv_qp_init_attr attr = {.send_cq = pair->cq[side], .recv_cq = pair->cq[side], .srq = side == 1 ? pair->srq : NULL,
+        .cap = {.max_send_wr = 8, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}, .qp_type = IBV_QPT_RC};
+    struct ibv_qp *qp = ibv_create_qp(pair->pd, &attr);
+
+    CHECK(qp != NULL);
+    return qp;
+}
+
+static void connect_ends(struct ibv_qp *sender, struct ibv_qp *receiver)
+{
+    verbs_connect(sender, receiver->qp_num, &defaults);
+    verbs_connect(receiver, sender->qp_num, &defaults);
+}
+
+/* Receives 100, 101 and 102 take a message of another queue pair, in any order. */
+static void check_three_receives(struct long_pair *pair)
+{
+    struct ibv_qp *sender = create_end(&pair->base, 0);
+    struct ibv_qp *receiver = create_end(&pair->base, 1);
+    uint64_t sum = 0;
+
+    connect_ends(sender, receiver);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(send_from(pair, sender, 64), 0);
+    for (int i = 0; i < 3; i++) {
+        const struct ibv_wc wc = verbs_wc(pair->base.cq[1]);
+
+        CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+        sum += UINT64_C(1) << (8 * (wc.wr_id - 100));
+    }
+    CHECK_EQ(sum, 0x10101);
+    CHECK_EQ(ibv_destroy_qp(sender), 0);
+    CHECK_EQ(ibv_destroy_qp(receiver), 0);
+}
+
+/*
+ * Ends the receivers of two messages half-way, while their queue, which has room for one receive, has a third one. Returns false if
+ * a message was faster.
+ */
+static bool end_receivers_during_messages(enum ending ending)
+{
+    struct verbs_options options = defaults;
+    struct interrupted messages[2];
+    struct long_pair pair;
+    pthread_t enders[2];
+    struct ibv_wc wc;
+
+    options.srq_wr = 1;
+    long_pair_open(&pair, &options, MIB);
+    barred = pair.memory[0] + pair.length / 2;
+    CHECK_EQ(mprotect(barred, PAGE, PROT_NONE), 0);
+    atomic_store(&waiting, 0);
+    atomic_store(&ending_begun, false);
+    for (int i = 0; i < 2; i++) {
+        messages[i] = (struct interrupted){&pair, create_end(&pair.base, 0), create_end(&pair.base, 1), ending, 0};
+        connect_ends(messages[i].sender, messages[i].receiver);
+        CHECK_EQ(receive(&pair, 100 + (uint64_t)i, pair.length), 0);
+        CHECK_EQ(pthread_create(&messages[i].thread, NULL, send_interrupted, &messages[i]), 0);
+        while (atomic_load(&waiting) <= i)
+            (void)sched_yield();
+    }
+    CHECK_EQ(receive(&pair, 102, pair.length), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&enders[i], NULL, end_receiver, &messages[i]), 0);
+    atomic_store(&ending_begun, true);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(pthread_join(enders[i], NULL), 0);
+        CHECK_EQ(pthread_join(messages[i].thread, NULL), 0);
+    }
+    const bool interrupted = ibv_poll_cq(pair.base.cq[0], 1, &wc) == 0;
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(ibv_destroy_qp(messages[i].sender), 0);
+    if (interrupted)
+        check_three_receives(&pair);
+    for (int i = 0; i < 2; i++) {
+        if (messages[i].receiver != NULL)
+            CHECK_EQ(ibv_destroy_qp(messages[i].receiver), 0);
+    }
+    long_pair_close(&pair);
+    return interrupted;
+}
+
+/* Of a message that never completes: other queue pairs need its receive, and its owner the memory. */
+static void should_return_the_receive_of_an_interrupted_message_to_its_shared_queue(void)
+{
+    enum { TRIES = 20 };
+    struct sigaction waits = {.sa_sigaction = wait_for_ends, .sa_flags = SA_SIGINFO};
+    struct sigaction former;
+
+    CHECK_EQ(sigaction(SIGSEGV, &waits, &former), 0);
+    for (enum ending ending = ENDS_BY_RESET; ending <= ENDS_BY_DESTRUCTION; ending++) {
+        int tries = 1;
+
+        while (!end_receivers_during_messages(ending))
+            CHECK(++tries <= TRIES);
+    }
+    CHECK_EQ(sigaction(SIGSEGV, &former, NULL), 0);
+}
+
 static void *write_until_it_fails(void *argument)
 {
     struct long_pair *pair = argument;
@@ -477,6 +641,8 @@ const struct test bound_tests[] = {
     {"no post waits for a copy", should_not_make_posts_wait_for_a_copy},
     {"long and short requests keep their order", should_keep_the_order_of_long_and_short_requests},
     {"a side may end during a copy", should_survive_the_end_of_a_side_during_a_copy},
+    {"an interrupted message returns its receive to the shared queue",
+        should_return_the_receive_of_an_interrupted_message_to_its_shared_queue},
     {"a copy does not write to memory whose request has ended", should_not_write_to_the_memory_of_an_ended_request},
     {"no request writes to memory whose queue pair has ended", should_not_be_written_to_after_the_end_of_a_queue_pair},
     {"what was built is posted as a whole", should_post_all_that_was_built_or_nothing},
