@@ -77,6 +77,49 @@ class CompletionBudgetTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {1, 2, 8, 20, 500})
+    void shouldKnowTheLastSuccessIfAnUnsignalledRequestComesAfterFailures(final int failures) {
+        final CompletionBudget budget = new CompletionBudget(8);
+        // As if receives of others completed there, too: so failures are counted apart.
+        budget.classify();
+        for (int i = 0; i < 3; i++) {
+            assertTrue(budget.reserveSend(true, false));
+            budget.onPolled(CompletionPath.SEND_WRITE);
+        }
+        for (int i = 0; i < failures; i++) {
+            assertTrue(budget.reserveSend(true, false));
+            budget.onPolled(CompletionPath.ERROR);
+        }
+        for (int i = 1; i <= budget.depth(); i++) {
+            assertTrue(budget.reserveSend(i % 2 == 0, false));
+            assertEquals(i, budget.inFlight());
+        }
+        assertFalse(budget.reserveSend(false, false));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5, 7, 8, 9, 1000})
+    void shouldRetireRequestsOnceThoughUnsignalledOnesBeginLate(final int signalledBefore) {
+        final CompletionBudget budget = new CompletionBudget(8);
+        for (int i = 0; i < signalledBefore; i++) {
+            assertTrue(budget.reserveSend(true, false));
+            if (i >= 3) {
+                polled(budget, BudgetModel.SENT);
+            }
+        }
+        final int left = Math.min(signalledBefore, 3);
+        assertEquals(left, budget.inFlight());
+        assertTrue(budget.reserveSend(false, false));
+        assertTrue(budget.reserveSend(true, false));
+        for (int i = 0; i < left; i++) {
+            polled(budget, BudgetModel.SENT);
+            assertEquals(left - i + 1, budget.inFlight());
+        }
+        polled(budget, BudgetModel.SENT);
+        assertEquals(0, budget.inFlight());
+    }
+
+    @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldRetireEachFailureOnceByItsPathAndByItsRecord(final boolean receives) {
         final CompletionBudget budget = new CompletionBudget(7);

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ringpoll.internal.ffm.NativeLibrary;
+import io.ringpoll.internal.ffm.PointerCall;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
@@ -18,10 +19,10 @@ public final class BareCalls {
     static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(7, JAVA_LONG);
 
     private static final int STATUS_OFFSET = Long.BYTES;
-    private static final MethodHandle POST_SEND =
-        NativeLibrary.criticalPointer(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle POLL_CQ =
-        NativeLibrary.criticalPointer(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final PointerCall POSTS = new PointerCall(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final PointerCall POLLS = new PointerCall(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle POST_SEND = POSTS.handle();
+    private static final MethodHandle POLL_CQ = POLLS.handle();
 
     private final MemorySegment postFunction;
     private final long qp;
@@ -34,12 +35,12 @@ public final class BareCalls {
     private final MemorySegment status;
 
     BareCalls(final MemorySegment calls) {
-        postFunction = MemorySegment.ofAddress(calls.getAtIndex(JAVA_LONG, 0));
+        postFunction = POSTS.function(calls.getAtIndex(JAVA_LONG, 0));
         qp = calls.getAtIndex(JAVA_LONG, 1);
         request = calls.getAtIndex(JAVA_LONG, 2);
         workRequestId = segment(request, Long.BYTES);
         bad = calls.getAtIndex(JAVA_LONG, 3);
-        pollFunction = MemorySegment.ofAddress(calls.getAtIndex(JAVA_LONG, 4));
+        pollFunction = POLLS.function(calls.getAtIndex(JAVA_LONG, 4));
         cq = calls.getAtIndex(JAVA_LONG, 5);
         wc = calls.getAtIndex(JAVA_LONG, 6);
         status = segment(wc + STATUS_OFFSET, Integer.BYTES);

@@ -98,8 +98,9 @@ public final class VerbsTool {
     /** Measures on the device of an address. */
     static List<BenchResult> measure(final String host, final String effort) {
         final long windowNs = TimeUnit.MILLISECONDS.toNanos(windowMs(effort));
-        try (VerbsEnds ends = new VerbsEnds(host); PostTimes posts = new PostTimes(ends);
-            LinkedPair rpma = new LinkedPair(RdmaApi.RPMA, host, PORT);
+        // Not the same ends: the lists have unsignaled requests, after which a budget reads the polled records.
+        try (VerbsEnds listEnds = new VerbsEnds(host); PostTimes posts = new PostTimes(listEnds);
+            VerbsEnds ends = new VerbsEnds(host); LinkedPair rpma = new LinkedPair(RdmaApi.RPMA, host, PORT);
             CVerbsLink c = CVerbsLink.open(host, Integer.toString(PORT + 1))) {
             final RoundTrips trips = new RoundTrips(ends, rpma, c);
             final List<Pair> pairs = new ArrayList<>();
