@@ -491,8 +491,8 @@ static void check_three_receives(struct long_pair *pair)
 }
 
 /*
- * Ends the receivers of two messages half-way, while their queue, which has room for one receive, has a third one. Returns false if
- * a message was faster.
+ * Ends the receivers of two messages half-way, while their queue, which has room for one receive, has a third one. Returns false
+ * if a message was faster.
  */
 static bool end_receivers_during_messages(enum ending ending)
 {
