@@ -229,15 +229,16 @@ static void begin_run(struct lb_stream *stream)
         stream->better = better;
         stream->runs = 0;
         stream->pause = SOON;
+    } else if (stream->pause == 0) {
+        stream->pause = 1; /* the second run of all is a trial */
     }
-    /* The second run of all is a trial, too. */
-    stream->is_trial = stream->cost[LB_STREAM_CACHED] != 0 && stream->runs == stream->pause;
+    stream->is_trial = stream->runs == stream->pause;
     if (stream->is_trial) {
         stream->runs = 0;
-        stream->pause = stream->pause == 0 ? SOON : stream->pause < LATE ? 2 * stream->pause : LATE;
+        stream->pause = stream->pause < LATE ? 2 * stream->pause : LATE;
         stream->way = other_way(better);
     } else {
-        stream->runs += stream->cost[LB_STREAM_CACHED] != 0;
+        stream->runs++;
         stream->way = better;
     }
 }
