@@ -40,8 +40,8 @@ int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_
     struct lb_qp *qp = lb_qp_of(ibv_qp);
     const bool biased = lb_lock_take(&qp->rq_lock);
 
-    /* A single receive that nobody waits for. */
-    if (wr == NULL || wr->next != NULL || qp->srq != NULL || qp->state == IBV_QPS_RESET || qp->rq_error || qp->sender_waits ||
+    /* A single receive that nobody waits for. The ring beside a shared receive queue has no room. */
+    if (wr == NULL || wr->next != NULL || qp->state == IBV_QPS_RESET || qp->rq_error || qp->sender_waits ||
             !lb_recv_ring_put_one(&qp->recv_ring, wr))
         return post_list(qp, wr, bad_wr);
     lb_lock_return(&qp->rq_lock, biased);

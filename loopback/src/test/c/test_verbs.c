@@ -274,6 +274,30 @@ static void should_accept_lists_of_nothing(void)
     verbs_pair_close(&pair);
 }
 
+/* The memory of the elements belongs to the queue that was granted. */
+static void should_refuse_receives_that_the_queue_pair_has_no_place_for(void)
+{
+    struct verbs_pair pair;
+    struct ibv_recv_wr *bad = NULL;
+
+    verbs_pair_open(&pair, &(struct verbs_options){.srq_wr = 4});
+    struct ibv_sge sge = {.addr = (uintptr_t)pair.buffer[1], .length = 8, .lkey = pair.mr[1]->lkey};
+    struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1};
+    CHECK_EQ(ibv_post_recv(pair.qp[1], &wr, &bad), EINVAL); /* it receives from a shared queue */
+    CHECK(bad == &wr);
+    struct ibv_qp_init_attr attr = {.send_cq = pair.cq[0], .recv_cq = pair.cq[0], .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 1, .max_send_sge = 1, .max_recv_wr = 4}};
+    struct ibv_qp *qp = ibv_create_qp(pair.pd, &attr);
+    CHECK(qp != NULL);
+    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+    CHECK_EQ(ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
+    bad = NULL;
+    CHECK_EQ(ibv_post_recv(qp, &wr, &bad), EINVAL); /* it takes receives without an element */
+    CHECK(bad == &wr);
+    CHECK_EQ(ibv_destroy_qp(qp), 0);
+    verbs_pair_close(&pair);
+}
+
 static void should_follow_the_state_machine(void)
 {
     struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
@@ -664,6 +688,8 @@ const struct test verbs_tests[] = {
     {"a receive queue holds what was granted", should_take_no_more_than_the_receive_queue_holds},
     {"a list stops at the first bad request", should_stop_a_list_at_the_first_bad_request},
     {"lists of no work request are accepted", should_accept_lists_of_nothing},
+    {"receives are refused that the queue pair has no place for",
+        should_refuse_receives_that_the_queue_pair_has_no_place_for},
     {"queue pairs follow the state machine", should_follow_the_state_machine},
     {"a peer that is not ready is waited for", should_wait_for_a_peer_that_is_not_ready_yet},
     {"several elements are gathered and scattered", should_gather_and_scatter},
