@@ -134,9 +134,11 @@ final class RdmaConfig {
                 RdmaConfigKeys.KEEPALIVE_INTERVAL_KEY + " = " + interval);
         }
         return new PeerBounds(interval.toIntExact(TimeUnit.MILLISECONDS), timeout.toIntExact(TimeUnit.MILLISECONDS),
+            RdmaReplyConfigKeys.timeout(properties).toIntExact(TimeUnit.MILLISECONDS),
             RdmaConfigKeys.connectionsReserved(properties), RdmaConfigKeys.linkRequestsMax(properties),
             RdmaConfigKeys.linkBytesMax(properties).getSize(), RdmaConfigKeys.serverRequestsMax(properties),
-            RdmaConfigKeys.serverBytesMax(properties).getSize(), RdmaConfigKeys.landingSizeMax(properties).getSize());
+            RdmaConfigKeys.serverBytesMax(properties).getSize(), RdmaReplyConfigKeys.bytesMax(properties).getSize(),
+            RdmaConfigKeys.landingSizeMax(properties).getSize());
     }
 
     /**

@@ -29,7 +29,8 @@ class KnownKeysTest {
     @Test
     void shouldContainEachKeyOfTheInterfaces() throws IllegalAccessException {
         final List<String> keys = new ArrayList<>();
-        for (final Class<?> type : List.of(RdmaConfigKeys.class, RdmaAppendConfigKeys.class, RdmaStreamConfigKeys.class)) {
+        for (final Class<?> type : List.of(RdmaConfigKeys.class, RdmaAppendConfigKeys.class,
+            RdmaReplyConfigKeys.class, RdmaStreamConfigKeys.class)) {
             for (final Field field : type.getFields()) {
                 if (field.getName().endsWith("_KEY")) {
                     keys.add((String) field.get(null));

@@ -42,6 +42,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RdmaConfigKeysTest {
+    private static final List<Class<?>> KEYS = List.of(
+        RdmaConfigKeys.class, RdmaStreamConfigKeys.class, RdmaAppendConfigKeys.class, RdmaReplyConfigKeys.class);
+
     private final RaftProperties properties = new RaftProperties();
 
     private NodeConfig nodeConfig() {
@@ -53,7 +56,7 @@ class RdmaConfigKeysTest {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000, 10_000,
             new PollerConfig(true, -1, WaitMode.BLOCK, 50_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
-            new PeerBounds(1_000, 10_000, 16, 4096, 64 << 20, 16_384, 256 << 20, 256 << 20), Access.OPEN),
+            new PeerBounds(1_000, 10_000, 60_000, 16, 4096, 64 << 20, 16_384, 256 << 20, 512 << 20, 256 << 20), Access.OPEN),
             config);
         assertEquals(RdmaApi.RPMA, RdmaConfig.api(properties));
         assertNull(RdmaConfigKeys.serverHost(properties));
@@ -82,6 +85,8 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.link.bytes.max", "6000");
         properties.set("raft.rdma.server.requests.max", "7");
         properties.set("raft.rdma.server.bytes.max", "8000");
+        properties.set("raft.rdma.reply.bytes.max", "7000");
+        properties.set("raft.rdma.reply.timeout", "4s");
         properties.set("raft.rdma.landing.size.max", "9000");
         properties.set("raft.rdma.reconnect.delay.min", "1ms");
         properties.set("raft.rdma.reconnect.delay.max", "2ms");
@@ -97,7 +102,7 @@ class RdmaConfigKeysTest {
         assertEquals("10.0.0.2", RdmaConfigKeys.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000, 10_000,
             new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true,
-            new PeerBounds(20, 1_000, 1, 5, 6_000, 7, 8_000, 9_000), Access.OPEN),
+            new PeerBounds(20, 1_000, 4_000, 1, 5, 6_000, 7, 8_000, 7_000, 9_000), Access.OPEN),
             nodeConfig());
         assertEquals(1, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
@@ -143,7 +148,7 @@ class RdmaConfigKeysTest {
 
     @Test
     void shouldNameTheKeyOfEachValueThatIsInvalid() throws ReflectiveOperationException {
-        for (final Class<?> keys : List.of(RdmaConfigKeys.class, RdmaStreamConfigKeys.class, RdmaAppendConfigKeys.class)) {
+        for (final Class<?> keys : KEYS) {
             for (final Field field : keys.getFields()) {
                 if (field.getName().endsWith("_KEY")) {
                     final String key = (String) field.get(null);
@@ -194,6 +199,17 @@ class RdmaConfigKeysTest {
     }
 
     @Test
+    void shouldReadTheSettingsOfReplies() {
+        RdmaReplyConfigKeys.setBytesMax(properties, SizeInBytes.valueOf(1));
+        RdmaReplyConfigKeys.setTimeout(properties, TimeDuration.ONE_MILLISECOND);
+        assertEquals("1", properties.get("raft.rdma.reply.bytes.max"));
+        assertEquals(1, nodeConfig().bounds().maxReplyBytes());
+        assertEquals(1, nodeConfig().bounds().replyTimeoutMs());
+        properties.set("raft.rdma.reply.bytes.max", "0");
+        assertThrows(IllegalArgumentException.class, this::nodeConfig);
+    }
+
+    @Test
     void shouldRequireRoomForTheMessagesOfTheEngine() {
         RdmaConfig.checkMessageSize(properties);
         for (final String key : new String[] {"raft.server.log.appender.buffer.byte-limit",
@@ -216,7 +232,7 @@ class RdmaConfigKeysTest {
     void shouldRefuseAServerWithAnInvalidSettingBeforeItStarts() throws ReflectiveOperationException {
         final RaftServer server = mock(RaftServer.class);
         int refused = 0;
-        for (final Class<?> keys : List.of(RdmaConfigKeys.class, RdmaStreamConfigKeys.class, RdmaAppendConfigKeys.class)) {
+        for (final Class<?> keys : KEYS) {
             for (final Field field : keys.getFields()) {
                 // All hosts are valid here; no file is named x.
                 if (field.getName().endsWith("_KEY") && !field.getName().endsWith("_HOST_KEY")) {

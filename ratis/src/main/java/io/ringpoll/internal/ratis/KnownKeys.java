@@ -2,6 +2,7 @@ package io.ringpoll.internal.ratis;
 
 import io.ringpoll.ratis.RdmaAppendConfigKeys;
 import io.ringpoll.ratis.RdmaConfigKeys;
+import io.ringpoll.ratis.RdmaReplyConfigKeys;
 import io.ringpoll.ratis.RdmaStreamConfigKeys;
 import java.util.Comparator;
 import java.util.List;
@@ -47,6 +48,8 @@ public final class KnownKeys {
         RdmaConfigKeys.COUNTERS_FILE_KEY,
         RdmaAppendConfigKeys.REQUESTS_MAX_KEY,
         RdmaAppendConfigKeys.BYTES_MAX_KEY,
+        RdmaReplyConfigKeys.BYTES_MAX_KEY,
+        RdmaReplyConfigKeys.TIMEOUT_KEY,
         RdmaStreamConfigKeys.PACKET_SIZE_KEY,
         RdmaStreamConfigKeys.WINDOW_KEY,
         RdmaStreamConfigKeys.IDLE_TIMEOUT_KEY);

@@ -112,8 +112,13 @@ final class InboundDelivery {
     }
 
     /** Counts a request that is delivered. */
-    Intake.Ticket begin(final FrameHeader header) {
-        return intake.begin(header.messageLength(), header.isUrgent());
+    Intake.Ticket begin(final FrameHeader header, final PeerRole role) {
+        return intake.begin(header.messageLength(), header.isUrgent(), role);
+    }
+
+    /** Adds the time since the previous tick; returns true if the peer does not take a reply in time. */
+    boolean hasOverdueReply(final long nowNs) {
+        return intake.isOverdue(nowNs);
     }
 
     /** Called when the engine has taken a request. */

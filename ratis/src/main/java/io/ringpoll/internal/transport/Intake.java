@@ -1,5 +1,8 @@
 package io.ringpoll.internal.transport;
 
+import java.util.LinkedHashSet;
+import java.util.concurrent.TimeUnit;
+
 /**
  * The requests of one peer, from their delivery until their replies have been posted, and read if they are long. The credit of a
  * request returns when the engine has taken the request, and when the unanswered ones, with the memory of the replies, are below
@@ -7,6 +10,10 @@ package io.ringpoll.internal.transport;
  *
  * <p>A link without an unanswered request is always served. Servers are not subject to the bounds of the node: clients cannot
  * delay them. Urgent requests wait for no others, but have the bound of the link as well.
+ *
+ * <p>The length of a reply is known after its request has been taken, so a further bound applies to the memory of the long
+ * replies to all clients: over it, a reply is refused. A reply that waits longer than the time-out ends the link. Its time is
+ * that of {@link Liveness}: a pause of this process is not one of its peers.
  *
  * <p>Guarded by the lock of the link, except for the node's {@link Admission}.
  */
@@ -18,17 +25,28 @@ final class Intake {
     private int held;
     private int urgentRequests;
     private int heldUrgent;
+    /** The requests with replies that wait for the peer, the longest wait first. */
+    private final LinkedHashSet<Ticket> waiting = new LinkedHashSet<>();
+    private final long replyTimeoutNs;
+    /** The time of the ticks, and that of the latest one. */
+    private long clockNs;
+    private long tickNs;
 
     /** An unanswered request. */
     final class Ticket {
         private final int lengthBytes;
         private final boolean urgent;
+        private final PeerRole role;
         private int replyBytes;
+        /** Of the node's memory for long replies. */
+        private int regionBytes;
+        private long waitsSinceNs;
         private boolean ended;
 
-        private Ticket(final int lengthBytes, final boolean urgent) {
+        private Ticket(final int lengthBytes, final boolean urgent, final PeerRole role) {
             this.lengthBytes = lengthBytes;
             this.urgent = urgent;
+            this.role = role;
         }
 
         /** Whether the reply is urgent as the request was. */
@@ -45,10 +63,34 @@ final class Intake {
             }
         }
 
+        /**
+         * Takes memory of the node for a long reply, instead of that for an earlier one; it returns at the end.
+         *
+         * @param newBytes length of the memory, 0 for a short reply
+         * @return false if the unread replies to clients leave none
+         */
+        boolean takeRegion(final int newBytes) {
+            if (ended || role == PeerRole.SERVER) {
+                return true;
+            }
+            admission.replied(regionBytes);
+            regionBytes = newBytes == 0 || admission.reply(newBytes) ? newBytes : 0;
+            return regionBytes == newBytes;
+        }
+
+        /** Called when the reply waits for the peer: for a credit, or to be read. */
+        void onWaiting() {
+            if (!ended && waiting.add(this)) {
+                waitsSinceNs = clockNs;
+            }
+        }
+
         /** Ends the request: its reply has left this node's memory, or there will be none; idempotent. */
         void end() {
             if (!ended) {
                 reply(0);
+                takeRegion(0);
+                waiting.remove(this);
                 ended = true;
                 requests--;
                 urgentRequests -= urgent ? 1 : 0;
@@ -61,19 +103,29 @@ final class Intake {
     Intake(final Admission admission, final PeerBounds bounds) {
         this.admission = admission;
         this.bounds = bounds;
+        replyTimeoutNs = TimeUnit.MILLISECONDS.toNanos(bounds.replyTimeoutMs());
+        tickNs = System.nanoTime();
     }
 
     /**
      * Counts a request that is delivered.
      *
      * @param urgent whether its reply is urgent, too
+     * @param role   of the peer
      */
-    Ticket begin(final int lengthBytes, final boolean urgent) {
+    Ticket begin(final int lengthBytes, final boolean urgent, final PeerRole role) {
         requests++;
         urgentRequests += urgent ? 1 : 0;
         bytes += lengthBytes;
         admission.enter(lengthBytes);
-        return new Ticket(lengthBytes, urgent);
+        return new Ticket(lengthBytes, urgent, role);
+    }
+
+    /** Adds the time since the previous tick; returns true if a reply waits longer than the time-out. */
+    boolean isOverdue(final long nowNs) {
+        clockNs += Math.min(nowNs - tickNs, Liveness.MAX_STEP_NS);
+        tickNs = nowNs;
+        return !waiting.isEmpty() && clockNs - waiting.getFirst().waitsSinceNs >= replyTimeoutNs;
     }
 
     /** Called when the engine has taken a request: its credit may return. */

@@ -235,24 +235,29 @@ public final class Link {
         correlation.expire(nowNs);
     }
 
-    /** Asks a silent peer for a sign of life, and ends the connection without one; called periodically by the keeper. */
+    /**
+     * Asks a silent peer for a sign of life, and ends the connection without one, or if a reply has waited for the peer for too
+     * long; called periodically by the keeper.
+     */
     void checkPeer(final long nowNs) {
-        IOException failure = null;
+        final IOException failure;
         synchronized (this) {
             if (lifecycle.isEnded()) {
                 return;
             }
-            switch (lifecycle.tick(nowNs)) {
-                case LOST -> failure = lifecycle.lost();
-                case PING -> failure = ping();
-                default -> {
-                    return;
-                }
-            }
+            failure = inbound.hasOverdueReply(nowNs) ? lifecycle.unread() : checkSilence(nowNs);
         }
         if (failure != null) {
             fail(failure);
         }
+    }
+
+    private IOException checkSilence(final long nowNs) {
+        return switch (lifecycle.tick(nowNs)) {
+            case LOST -> lifecycle.lost();
+            case PING -> ping();
+            case ALIVE -> null;
+        };
     }
 
     private IOException ping() {
@@ -411,7 +416,7 @@ public final class Link {
 
     /** Counts a request that is delivered; returns null if the connection has ended. */
     synchronized Intake.Ticket begin(final FrameHeader header) {
-        return lifecycle.isEnded() ? null : inbound.begin(header);
+        return lifecycle.isEnded() ? null : inbound.begin(header, lifecycle.peerRole());
     }
 
     /** Called when the engine has taken a request. */
@@ -535,6 +540,9 @@ public final class Link {
         }
         if (reason instanceof PeerLostException) {
             node.warnRarely(Count.PEERS_LOST, reason.getMessage() + ": its connection ends");
+        }
+        if (reason instanceof UnreadReplyException) {
+            node.warnRarely(Count.REPLIES_UNREAD, reason.getMessage() + ": its connection ends");
         }
         node.onEnd(this, reason);
         correlation.onEnd();

@@ -129,4 +129,10 @@ final class LinkLifecycle {
         return new PeerLostException(peer + " has sent nothing for " + bounds.keepaliveTimeoutMs() +
             " ms, nor answered a ping (raft.rdma.keepalive.timeout)");
     }
+
+    /** The failure of a peer that does not read its replies. */
+    UnreadReplyException unread() {
+        return new UnreadReplyException(peer + " has not read a reply for " + bounds.replyTimeoutMs() +
+            " ms (raft.rdma.reply.timeout)");
+    }
 }

@@ -33,22 +33,32 @@ final class MessageSender {
      *
      * @param ticket    of the request that the message answers, or null
      * @param unwritten called, on another thread, instead of an exception for a message that is written later
-     * @throws MessageTooLongException if a limit of one side forbids it
+     * @throws MessageTooLongException      if a limit of one side forbids it
+     * @throws ResourceUnavailableException if it is a long reply, and clients must read others before
      */
     void send(final byte kind, final MessageType type, final long correlationId, final MessageLite message,
         final Intake.Ticket ticket, final UnwrittenHandler unwritten) throws IOException {
         final int length = message.getSerializedSize();
         final boolean fits;
         final int peerLimit;
+        final boolean isTooLong;
+        final boolean isAdmitted;
         synchronized (link) {
             fits = length <= outbound.frameMessageBytes();
             peerLimit = outbound.peerMaxMessageBytes();
+            isTooLong = length > Math.min(node.config().maxMessageBytes(), peerLimit);
             if (ticket != null) {
                 ticket.reply(length);
             }
+            isAdmitted = ticket == null || isTooLong || ticket.takeRegion(fits ? 0 : node.replyBytes(length));
         }
-        if (length > Math.min(node.config().maxMessageBytes(), peerLimit)) {
+        if (isTooLong) {
             throw tooLong(kind, type, length, peerLimit);
+        }
+        if (!isAdmitted) {
+            node.counters().increment(Count.REPLIES_REFUSED);
+            throw new ResourceUnavailableException("a reply of " + length + " bytes to " + link.name() +
+                " is refused: clients have not read others (raft.rdma.reply.bytes.max)");
         }
         if (!fits && length > LongMessageThreads.INLINE_BYTES && !StreamPacket.isRegistered(message) && node.isHandlerThread()) {
             final Outgoing frame = Outgoing.unwritten(kind, type.code(), correlationId, message, length, ticket);

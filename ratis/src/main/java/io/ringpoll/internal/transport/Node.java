@@ -298,6 +298,11 @@ public final class Node implements AutoCloseable {
         return links.size();
     }
 
+    /** Length of the memory in which a peer reads a long reply. */
+    int replyBytes(final int lengthBytes) {
+        return advertised.capacityFor(lengthBytes);
+    }
+
     /** Copies a message to memory that a peer will read. */
     RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
         assert lengthBytes <= LongMessageThreads.INLINE_BYTES || StreamPacket.isRegistered(message) || !isHandlerThread() :

@@ -94,6 +94,9 @@ final class OutboundQueue {
         if (!queue.isEmpty() || !post(frame)) {
             queue.addLast(frame);
             onWaiting(1, frame.messageLength());
+            if (frame.ticket() != null) {
+                frame.ticket().onWaiting();
+            }
             node.counters().increment(Count.SENDS_DELAYED);
         }
     }
@@ -191,6 +194,7 @@ final class OutboundQueue {
             reply.ticket().end();
         } else {
             reply.ticket().reply(reply.lease().capacityBytes());
+            reply.ticket().onWaiting();
         }
     }
 

@@ -122,7 +122,8 @@ final class RegionPool implements AutoCloseable {
         return lease;
     }
 
-    private int capacityFor(final int lengthBytes) {
+    /** Length of the region that is taken for a message. */
+    int capacityFor(final int lengthBytes) {
         return ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes - trailerBytes)) + trailerBytes;
     }
 

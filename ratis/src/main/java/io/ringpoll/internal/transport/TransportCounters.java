@@ -23,6 +23,8 @@ public final class TransportCounters {
         RENDEZVOUS_RECEIVED,
         /** Messages that were not sent because they were over a limit, or there was no memory for them. */
         MESSAGES_UNSENT,
+        /** Long replies to clients that were refused because others had not been read; messages unsent, too. */
+        REPLIES_REFUSED,
         /** Frames that had to wait for a credit or a buffer. */
         SENDS_DELAYED,
         /** Frames that only returned credits. */
@@ -41,6 +43,8 @@ public final class TransportCounters {
         PROTOCOL_VIOLATIONS,
         /** Connections ended because the peer did not answer a ping. */
         PEERS_LOST,
+        /** Connections ended because the peer did not read a reply in time. */
+        REPLIES_UNREAD,
         /** Work requests that failed with an error other than the flush after a disconnect. */
         COMPLETION_ERRORS
     }

@@ -14,9 +14,11 @@ class AdmissionTest {
     private static final int MAX_REQUESTS = 3;
     private static final int MAX_BYTES = 100;
     private static final int MAX_LANDING_BYTES = 50;
+    private static final int MAX_REPLY_BYTES = 40;
 
     private final Admission admission =
-        new Admission(PeerBounds.DEFAULT.withQueues(1, 1, MAX_REQUESTS, MAX_BYTES, MAX_LANDING_BYTES));
+        new Admission(PeerBounds.DEFAULT.withQueues(1, 1, MAX_REQUESTS, MAX_BYTES, MAX_LANDING_BYTES)
+            .withReplies(1, MAX_REPLY_BYTES));
 
     @Test
     void shouldBeOpenBelowTheNumberOfRequests() {
@@ -58,5 +60,18 @@ class AdmissionTest {
         admission.landed(MAX_LANDING_BYTES + 1);
         assertTrue(admission.land(1));
         assertFalse(admission.land(MAX_LANDING_BYTES));
+    }
+
+    @Test
+    void shouldTakeMemoryForRepliesUpToItsBoundOrForOne() {
+        assertTrue(admission.reply(MAX_REPLY_BYTES + 1));
+        assertFalse(admission.reply(1));
+        admission.replied(MAX_REPLY_BYTES + 1);
+        assertTrue(admission.reply(MAX_REPLY_BYTES));
+        assertFalse(admission.reply(1));
+        assertEquals(MAX_REPLY_BYTES, admission.replyBytes());
+        // Neither of requests nor of messages that are being received.
+        assertTrue(admission.isOpen());
+        assertTrue(admission.land(MAX_LANDING_BYTES));
     }
 }

@@ -63,7 +63,7 @@ class LivenessTest {
 
     @Test
     void shouldAskBeforeItLosesAPeerWithATimeoutShorterThanATick() {
-        final Liveness impatient = new Liveness(new PeerBounds(1, 2, 0, 1, 1, 1, 1, 1), 0);
+        final Liveness impatient = new Liveness(new PeerBounds(1, 2, 1, 0, 1, 1, 1, 1, 1, 1), 0);
         for (long atNs = TICK_NS; atNs < 100 * TICK_NS; atNs += 2 * TICK_NS) {
             assertEquals(Verdict.PING, impatient.tick(atNs));
             impatient.onPing();
