@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -49,7 +50,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Clients with many ordered requests in flight while the leader of three servers changes or stops: each client's acknowledged
- * requests must be stored once and in the order of its calls.
+ * requests must be stored once and in the order of its calls. One server and one client are over verbs, the others over rpma.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
@@ -104,13 +105,14 @@ class LeaderChangeOrderTest {
     /** Sends ordered requests until it is stopped. */
     private final class Sender {
         private final int index;
-        private final RaftClient client = newClient();
+        private final RaftClient client;
         private final List<CompletableFuture<RaftClientReply>> replies = Collections.synchronizedList(new ArrayList<>());
         private final AtomicInteger acknowledged = new AtomicInteger();
         private final Thread thread;
 
         private Sender(final int index) {
             this.index = index;
+            client = newClient(index == 0 ? RdmaApi.VERBS : RdmaApi.RPMA);
             thread = Thread.ofPlatform().name("sender-" + index).start(this::send);
         }
 
@@ -141,7 +143,7 @@ class LeaderChangeOrderTest {
     }
 
     private void startServer(final RaftPeerId id, final StartupOption option) throws IOException {
-        final RaftProperties properties = properties();
+        final RaftProperties properties = properties(id.toString().endsWith("1") ? RdmaApi.VERBS : RdmaApi.RPMA);
         properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(id.toString()).toFile()));
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ELECTION_MIN);
@@ -156,14 +158,15 @@ class LeaderChangeOrderTest {
         servers.put(id, server);
     }
 
-    private static RaftProperties properties() {
+    private static RaftProperties properties(final RdmaApi api) {
         final RaftProperties properties = new RaftProperties();
+        RdmaConfigKeys.setApi(properties, api.name());
         RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
         return properties;
     }
 
-    private RaftClient newClient() {
-        return RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group).build();
+    private RaftClient newClient(final RdmaApi api) {
+        return RaftClient.newBuilder().setProperties(properties(api)).setRaftGroup(group).build();
     }
 
     @AfterEach
@@ -227,7 +230,7 @@ class LeaderChangeOrderTest {
         for (int i = 0; i < CLIENTS; i++) {
             senders.add(new Sender(i));
         }
-        try (RaftClient admin = newClient()) {
+        try (RaftClient admin = newClient(RdmaApi.VERBS)) {
             for (int change = 0; change < CHANGES; change++) {
                 for (final Sender sender : senders) {
                     final int before = sender.acknowledged.get();

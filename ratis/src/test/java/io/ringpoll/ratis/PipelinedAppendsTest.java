@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -50,7 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Three servers of the engine, the first of which leads. A follower can be held: it takes entries, but does not process them
- * until it is released.
+ * until it is released. About half of the tests are over each binding: a test of each over both would take twice the time.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
@@ -74,6 +75,7 @@ class PipelinedAppendsTest {
     private final ConcurrentMap<RaftPeerId, AtomicLong> sentBytes = new ConcurrentHashMap<>();
     private final ConcurrentMap<RaftPeerId, AtomicLong> heartbeats = new ConcurrentHashMap<>();
     private TimeDuration requestTimeout = NO_ELECTION;
+    private RdmaApi api;
     private RaftGroup group;
     private RaftClient client;
 
@@ -95,7 +97,8 @@ class PipelinedAppendsTest {
         }
     }
 
-    private void start() throws Exception {
+    private void start(final RdmaApi binding) throws Exception {
+        api = binding;
         final List<RaftPeer> peers = new ArrayList<>();
         for (int i = 0; i < SERVERS; i++) {
             peers.add(RaftPeer.newBuilder().setId("append-s" + i)
@@ -160,8 +163,9 @@ class PipelinedAppendsTest {
         servers.put(id, server);
     }
 
-    private static RaftProperties properties() {
+    private RaftProperties properties() {
         final RaftProperties properties = new RaftProperties();
+        RdmaConfigKeys.setApi(properties, api.name());
         RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
         return properties;
     }
@@ -241,7 +245,7 @@ class PipelinedAppendsTest {
 
     @Test
     void shouldHaveAsManyRequestsUnderWayAsConfigured() throws Exception {
-        start();
+        start(RdmaApi.RPMA);
         hold(1, 2);
         final List<CompletableFuture<RaftClientReply>> replies = write(0, 3 * WINDOW, 0);
         for (final int follower : new int[] {1, 2}) {
@@ -257,7 +261,7 @@ class PipelinedAppendsTest {
 
     @Test
     void shouldBoundTheBytesUnderWayToASlowFollower() throws Exception {
-        start();
+        start(RdmaApi.VERBS);
         hold(2);
         final int entries = 100;
         final List<CompletableFuture<RaftClientReply>> replies = write(0, entries, LONG_BYTES);
@@ -272,7 +276,7 @@ class PipelinedAppendsTest {
 
     @Test
     void shouldContinueOverAnotherConnection() throws Exception {
-        start();
+        start(RdmaApi.VERBS);
         hold(1, 2);
         final List<CompletableFuture<RaftClientReply>> replies = write(0, WINDOW, 0);
         for (final int follower : new int[] {1, 2}) {
@@ -291,7 +295,7 @@ class PipelinedAppendsTest {
     @Tag("cluster")
     void shouldRepeatRequestsThatTimeOut() throws Exception {
         requestTimeout = TimeDuration.valueOf(1, TimeUnit.SECONDS);
-        start();
+        start(RdmaApi.RPMA);
         hold(1, 2);
         final List<CompletableFuture<RaftClientReply>> replies = write(0, WINDOW, 0);
         for (final int follower : new int[] {1, 2}) {
@@ -304,7 +308,7 @@ class PipelinedAppendsTest {
 
     @Test
     void shouldBringAFollowerUpToDateThatHasLostItsLog() throws Exception {
-        start();
+        start(RdmaApi.VERBS);
         final List<CompletableFuture<RaftClientReply>> replies = write(0, WINDOW, 0);
         for (final CompletableFuture<RaftClientReply> reply : replies) {
             assertTrue(reply.get(WAIT_S, TimeUnit.SECONDS).isSuccess());
@@ -318,7 +322,7 @@ class PipelinedAppendsTest {
 
     @Test
     void shouldElectAnotherLeaderWhileRequestsAreUnderWay() throws Exception {
-        start();
+        start(RdmaApi.RPMA);
         hold(2);
         final List<CompletableFuture<RaftClientReply>> replies = write(0, 2 * WINDOW, 0);
         for (final CompletableFuture<RaftClientReply> reply : replies) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.internal.transport.TransportCounters.Count;
@@ -49,7 +50,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A client's connection is lost while the server still processes its requests: those that the client sends again on the next
@@ -58,7 +59,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag(TestDevice.TAG)
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
 @ParameterizedClass
-@ValueSource(booleans = {false, true})
+@EnumSource
 class ReconnectOrderTest {
     private static final int WAIT_S = 90;
     private static final int REQUESTS = 1_000;
@@ -74,7 +75,7 @@ class ReconnectOrderTest {
     private static final TimeDuration RETRY = TimeDuration.valueOf(1, TimeUnit.MILLISECONDS);
 
     @Parameter
-    private boolean direct;
+    private Variant variant;
     @TempDir
     private Path folder;
     private final List<Integer> started = Collections.synchronizedList(new ArrayList<>());
@@ -84,6 +85,20 @@ class ReconnectOrderTest {
     private volatile IntConsumer onStart = number -> { };
     private RaftServer server;
     private RaftClient client;
+
+    /** Each thread of the requests, and each binding, without a run for each pair of them. */
+    private enum Variant {
+        WORKERS(RdmaApi.RPMA, false),
+        DIRECT(RdmaApi.VERBS, true);
+
+        private final RdmaApi api;
+        private final boolean direct;
+
+        Variant(final RdmaApi api, final boolean direct) {
+            this.api = api;
+            this.direct = direct;
+        }
+    }
 
     /** Records the numbers of transactions when they start, before the engine appends them, and when they are applied. */
     private final class Machine extends BaseStateMachine {
@@ -111,7 +126,7 @@ class ReconnectOrderTest {
         final RaftGroup group = RaftGroup.valueOf(RaftGroupId.randomId(), peer);
         final RaftProperties properties = properties();
         properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
-        properties.setBoolean(RdmaConfigKeys.DIRECT_KEY, direct);
+        properties.setBoolean(RdmaConfigKeys.DIRECT_KEY, variant.direct);
         properties.setInt(RdmaConfigKeys.CREDITS_KEY, ADMITTED);
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.toFile()));
         server = RaftServer.newBuilder().setServerId(peer.getId()).setProperties(properties).setGroup(group)
@@ -121,8 +136,9 @@ class ReconnectOrderTest {
             .setRetryPolicy(RetryPolicies.retryForeverWithSleep(RETRY)).build();
     }
 
-    private static RaftProperties properties() {
+    private RaftProperties properties() {
         final RaftProperties properties = new RaftProperties();
+        RdmaConfigKeys.setApi(properties, variant.api.name());
         RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, REQUESTS);
         return properties;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
@@ -35,6 +36,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A leader with a log that waits, as during a slow write: its lock is held. Replies of followers must not wait for it on the
@@ -42,12 +46,16 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@ParameterizedClass
+@EnumSource
 class SlowLogTest {
     private static final int SERVERS = 3;
     private static final String APPEND_ENTRIES = "RaftServerImpl.appendEntries";
     /** Longer than the test: a leader must not lose its leadership while its log waits. */
     private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(100, TimeUnit.SECONDS);
 
+    @Parameter
+    private RdmaApi api;
     @TempDir
     private Path folder;
     private final List<RaftServer> servers = new ArrayList<>();
@@ -64,7 +72,7 @@ class SlowLogTest {
         }
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
-            final RaftProperties properties = TestProperties.patient();
+            final RaftProperties properties = properties();
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
             RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
@@ -86,7 +94,13 @@ class SlowLogTest {
         for (final RaftServer server : servers.reversed()) {
             server.start();
         }
-        client = RaftClient.newBuilder().setProperties(TestProperties.patient()).setRaftGroup(group).build();
+        client = RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group).build();
+    }
+
+    private RaftProperties properties() {
+        final RaftProperties properties = TestProperties.patient();
+        RdmaConfigKeys.setApi(properties, api.name());
+        return properties;
     }
 
     @AfterEach
@@ -121,7 +135,7 @@ class SlowLogTest {
         try (AutoCloseableLock held = log.writeLock()) {
             // The followers' replies are processed while the log waits, and entries behind them must be sent.
             unblocked.countDown();
-            for (int i = 0; i < 50; i++) {
+            for (int i = 0; i < 25; i++) {
                 assertEquals(1, client.getGroupManagementApi(leaderId).list().getGroupIds().size());
                 TimeUnit.MILLISECONDS.sleep(20);
             }
