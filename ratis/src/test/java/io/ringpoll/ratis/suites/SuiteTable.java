@@ -69,16 +69,16 @@ public final class SuiteTable {
         return Arrays.stream(holder.getDeclaredClasses()).map(Class::getSimpleName).sorted().toList();
     }
 
-    /** Prints the causes of tests that did not succeed. */
-    private static final class Reasons implements TestExecutionListener {
+    /** Prints the result of each test, also for a suite that does not end, and the causes of those that did not succeed. */
+    private static final class Results implements TestExecutionListener {
         private final PrintStream log = System.err;
 
         @Override
         public void executionFinished(final TestIdentifier test, final TestExecutionResult result) {
-            if (result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
+            if (test.isTest() || result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
                 log.println(test.getUniqueId() + ": " + result.getStatus());
-                result.getThrowable().ifPresent(reason -> reason.printStackTrace(log));
             }
+            result.getThrowable().ifPresent(reason -> reason.printStackTrace(log));
         }
     }
 
@@ -96,7 +96,7 @@ public final class SuiteTable {
         final SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selector(holder, selected))
             .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", TEST_TIMEOUT).build(), listener,
-            new Reasons());
+            new Results());
         return listener.getSummary();
     }
 
