@@ -20,6 +20,7 @@ import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.server.RaftServer;
@@ -29,6 +30,7 @@ import org.apache.ratis.server.protocol.RaftServerAsynchronousProtocol;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.CodeInjectionForTesting;
 import org.apache.ratis.util.TimeDuration;
+import org.apache.ratis.util.function.CheckedRunnable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,11 +84,36 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
             final Node opened = node.open();
             address = new InetSocketAddress(node.host(), listen(opened, node.host()));
         } catch (final IOException | RuntimeException | Error failure) {
-            // The engine does not close a transport that has not started.
-            node.reset();
+            endAfter(failure);
             throw failure;
         }
         LOG.info("{}: listens on {} for RDMA connections", getId(), address);
+    }
+
+    /**
+     * Ends what has begun before a start that fails. The engine starts the groups of a server before its transport. After an
+     * {@link IOException} it regards the server as new, and its close ends nothing: the threads of the groups would continue, and
+     * their storage would stay locked. A server without groups can be started again.
+     */
+    private void endAfter(final Throwable failure) {
+        final Iterable<RaftGroupId> groups = server.getGroupIds();
+        if (!groups.iterator().hasNext()) {
+            node.reset();
+            return;
+        }
+        // Before the groups: their elections would open it again.
+        endOr(failure, this::closeImpl);
+        for (final RaftGroupId group : groups) {
+            endOr(failure, () -> server.getDivision(group).close());
+        }
+    }
+
+    private static void endOr(final Throwable failure, final CheckedRunnable<IOException> end) {
+        try {
+            end.run();
+        } catch (final IOException | RuntimeException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     private int listen(final Node opened, final String host) throws IOException {
