@@ -36,7 +36,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     /** Maximum time for which a goodbye waits for the polling thread, which may be in a long callback. */
     private static final long BUSY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** Time between two looks for silent connections: shorter than that between two rounds without events. */
+    /** Time between two looks for silent connections and changed counts: shorter than that between two rounds without events. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
@@ -213,14 +213,17 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     protected void onRound() {
         set.pollers().schedule();
         set.closeIfUnpolled();
-        lookForSilence();
+        final long nowNs = System.nanoTime();
+        if (nowNs - lookedNs >= LOOK_NS) {
+            lookedNs = nowNs;
+            set.pollers().publishCounts();
+            lookForSilence(nowNs);
+        }
         discarded.removeIf(this::isEnded);
     }
 
-    private void lookForSilence() {
-        final long nowNs = System.nanoTime();
-        if (set.keepaliveNs() > 0 && nowNs - lookedNs >= LOOK_NS) {
-            lookedNs = nowNs;
+    private void lookForSilence(final long nowNs) {
+        if (set.keepaliveNs() > 0) {
             for (final KeptConnection<MessageConnection> kept : all()) {
                 if (kept.phase() == Phase.ESTABLISHED) {
                     kept.owner().keepalive.look(nowNs, set.keepaliveNs());
@@ -236,7 +239,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
 
     @Override
     protected void onRequest(final RcRequest request) throws ProtocolViolation {
-        final MessageConnection connection = set.make(request, Hello.decode(request.privateData()));
+        final MessageConnection connection = set.make(
+            request, set.admission().require(request, Hello.decode(request.privateData())));
         final String lateness = connection.poller().lateness();
         if (!lateness.isEmpty() && !warned) {
             warned = true;
@@ -260,7 +264,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         }
         try {
             if (!connection.isGreeted()) {
-                connection.greet(set.hello(), Hello.decode(connection.connection().privateData()));
+                connection.greet(
+                    set.hello(), set.admission().require(Hello.decode(connection.connection().privateData())));
             }
             kept.enter(Phase.ESTABLISHED, 0);
             connection.poller().execute(connection::start);

@@ -22,7 +22,8 @@ public interface ConnectionListener {
      * @param length     of the message in bytes, as sent; may be 0
      * @return true if the message has been handled; false to be called again with this message, before all later ones, when a
      *     message can be sent again or {@link MessageConnection#resume()} is called
-     * @throws Exception passed to the error handler of the set; the message counts as handled
+     * @throws Exception passed to the error handler of the set; the message counts as handled. If it was retained, it remains so
+     *     until its release: the caller of {@link MessageConnection#retain()} has the only handle
      * @see MessageConnection#retain()
      */
     boolean onMessage(MessageConnection connection, DirectBuffer buffer, int offset, int length) throws Exception;

@@ -5,6 +5,7 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.pipeline.CountedHandler;
 import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
@@ -14,6 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.concurrent.status.CountersManager;
 
 /**
  * One polling thread of a set: dispatches completions to their connections and executes tasks. If the poller is an agent, its
@@ -21,11 +23,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
-final class ConnectionPoller implements CompletionHandler {
+final class ConnectionPoller implements CompletionHandler, CountedHandler {
     private final ConnectionSet set;
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final PollerCounts counts;
     private final Runnable runTasks = this::runTasks;
     /** The polling thread; of an agent, the one that runs callbacks after its end; null if there is none. */
     private volatile Thread thread;
@@ -33,8 +36,10 @@ final class ConnectionPoller implements CompletionHandler {
     /** Null if there is a polling thread. Set before the agent can be started. */
     private volatile InvokedAgent agent;
 
-    ConnectionPoller(final ConnectionSet set) {
+    /** The first poller of a set publishes the counts of the set. */
+    ConnectionPoller(final ConnectionSet set, final boolean isFirst) {
         this.set = set;
+        counts = new PollerCounts(this, set, isFirst);
         tasks = new TaskQueue(this::onListenerException);
     }
 
@@ -51,6 +56,16 @@ final class ConnectionPoller implements CompletionHandler {
         if (agent == null) {
             thread = Thread.currentThread();
         }
+    }
+
+    @Override
+    public void onCounters(final CountersManager counters) {
+        counts.allocate(counters);
+    }
+
+    @Override
+    public void onShutdown() {
+        counts.run();
     }
 
     @Override
@@ -313,6 +328,10 @@ final class ConnectionPoller implements CompletionHandler {
 
     ConnectionEvents events() {
         return set.events();
+    }
+
+    PollerCounts counts() {
+        return counts;
     }
 
     /** Number of connections that are assigned to this thread. */

@@ -147,6 +147,11 @@ final class ConnectionPollers {
         return least;
     }
 
+    /** Publishes what has been counted; event thread. */
+    void publishCounts() {
+        all.forEach(poller -> poller.counts().look());
+    }
+
     /** Schedules the tasks that a pipeline has refused because too many of others were pending. */
     void schedule() {
         all.forEach(ConnectionPoller::schedule);

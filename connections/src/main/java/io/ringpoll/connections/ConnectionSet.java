@@ -64,6 +64,7 @@ public final class ConnectionSet implements AutoCloseable {
     private final ConnectionEvents events;
     private final AtomicLong rejectedRequests = new AtomicLong();
     private final ListenerFailures failures;
+    private final Admission admission;
     private final ConnectionPlaces places;
     private final SetEnd end;
 
@@ -77,11 +78,13 @@ public final class ConnectionSet implements AutoCloseable {
         sizes = config.sizes();
         layout = MessageLayout.of(sizes);
         failures = new ListenerFailures(name, config.errorHandler);
+        admission = new Admission(config.minMessageBytes, config.acceptFilter, failures);
         hello = new Hello(sizes.window(), sizes.maxMessageBytes(), config.privateData);
         events = new ConnectionEvents(this, name + "-events");
         peer = openPeer(config);
         places = new ConnectionPlaces(this, peer, sizes.buffers(), config.maxConnections);
-        pollers = new ConnectionPollers(IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this)).toList());
+        pollers = new ConnectionPollers(
+            IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this, i == 0)).toList());
         pipelines = startPipelines(config);
         end = new SetEnd(name, events, pollers, pipelines, places, failures);
         agents = pollers.agents(this);
@@ -278,9 +281,9 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * Number of requests without a connection: rejected for too many connections or a peer that is not of this protocol, or
-     * accepted and not established in {@link ConnectionSetBuilder#acceptTimeoutNs}. The first, second, fourth one and so on are
-     * logged with their reasons.
+     * Number of requests without a connection: rejected for too many connections, by the filter, or because the peer is not of
+     * this protocol or does not suffice; or accepted and not established in {@link ConnectionSetBuilder#acceptTimeoutNs}. The
+     * first, second, fourth one and so on are logged with their reasons.
      *
      * @return requests so far
      */
@@ -447,6 +450,10 @@ public final class ConnectionSet implements AutoCloseable {
 
     Hello hello() {
         return hello;
+    }
+
+    Admission admission() {
+        return admission;
     }
 
     ConnectionEvents events() {

@@ -35,6 +35,7 @@ public final class ConnectionSetBuilder {
     ConnectionListener listener;
     int messagesInFlight = 64;
     int maxMessageBytes = 4096;
+    int minMessageBytes = 1;
     int operationsInFlight;
     int maxConnections = 1024;
     int pollers = 1;
@@ -45,6 +46,7 @@ public final class ConnectionSetBuilder {
     long acceptTimeoutNs = TimeUnit.SECONDS.toNanos(10);
     long keepaliveNs = TimeUnit.SECONDS.toNanos(10);
     long shutdownTimeoutNs;
+    AcceptFilter acceptFilter;
     ErrorHandler errorHandler;
     private boolean started;
 
@@ -141,6 +143,18 @@ public final class ConnectionSetBuilder {
     }
 
     /**
+     * Sets the least maximum length of a message that a peer must have; the default is 1. Requests of others are rejected, and
+     * connections to them are not established.
+     *
+     * @param bytes 1 to {@link #maxMessageBytes}
+     * @return this
+     */
+    public ConnectionSetBuilder minMessageBytes(final int bytes) {
+        minMessageBytes = bytes;
+        return this;
+    }
+
+    /**
      * Sets the number of one-sided operations of this side that may be in flight on each connection; the default is 0. The sizes
      * of the queues are derived from it. The memory of operations is registered with {@link #peer} or {@link #domain}, of which
      * one is required. The target of operations needs no such number, only registered memory.
@@ -157,7 +171,8 @@ public final class ConnectionSetBuilder {
     /**
      * Sets the maximum number of connections, accepted and requested; further requests are rejected. It bounds the memory:
      * each connection has a little more than twice {@link #messagesInFlight} buffers of {@link #maxMessageBytes}. The default is
-     * 1,024.
+     * 1,024. The memory of an ended connection with retained messages or an open claim is not counted: it remains until they are
+     * given back.
      *
      * @param connections at least 1
      * @return this
@@ -273,6 +288,17 @@ public final class ConnectionSetBuilder {
     }
 
     /**
+     * Sets the filter of connection requests; the default accepts all, as far as there are places.
+     *
+     * @param filter called on the thread of connection events; null for none
+     * @return this
+     */
+    public ConnectionSetBuilder acceptFilter(final AcceptFilter filter) {
+        acceptFilter = filter;
+        return this;
+    }
+
+    /**
      * Sets the handler of exceptions that the listener or a task has thrown; the default logs them with {@link System.Logger}.
      *
      * @param handler called on the thread of the exception
@@ -334,6 +360,8 @@ public final class ConnectionSetBuilder {
         require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,
             "messagesInFlight is " + messagesInFlight + ": use 1 to " + Hello.MAX_WINDOW, errors);
         require(maxMessageBytes >= 1, "maxMessageBytes is " + maxMessageBytes + ": use at least 1", errors);
+        require(minMessageBytes >= 1 && minMessageBytes <= Math.max(1, maxMessageBytes),
+            "minMessageBytes is " + minMessageBytes + ": use 1 to maxMessageBytes, " + maxMessageBytes, errors);
         require(operationsInFlight >= 0 && operationsInFlight <= MAX_OPERATIONS,
             "operationsInFlight is " + operationsInFlight + ": use 0 to " + MAX_OPERATIONS, errors);
         require(operationsInFlight <= 0 || peer != null || domain != null,

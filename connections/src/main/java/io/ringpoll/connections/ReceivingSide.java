@@ -55,6 +55,11 @@ abstract class ReceivingSide extends SendingSide {
         return poller;
     }
 
+    @Override
+    final void onRefused() {
+        poller.counts().onRefusedSend();
+    }
+
     /** Number of receives without a handled completion. */
     final int postedReceives() {
         return postedReceives;

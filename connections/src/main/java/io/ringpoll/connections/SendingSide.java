@@ -75,6 +75,9 @@ abstract class SendingSide {
     /** Ends the connection for a failure of its own. */
     abstract void fail(String detail);
 
+    /** A send was refused for lack of credit or of a buffer. */
+    abstract void onRefused();
+
     /** Ends the connection because the peer has violated the protocol. */
     abstract void onViolation(String detail);
 
@@ -146,6 +149,7 @@ abstract class SendingSide {
         takeRoom(Math.min(ownCredits(), freeBuffers()));
         if (room == 0) {
             refused = true;
+            onRefused();
             return MessageConnection.NO_CREDIT;
         }
         return nextOffset;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +72,40 @@ class BufferLifeTest {
             final MessageConnection next = pair.connect();
             assertTrue(next.buffer().capacity() > 0);
             assertThrows(IndexOutOfBoundsException.class, () -> next.trySend(received, 0, 1));
+        }
+    }
+
+    /** The handle may have been stored before: the message must not change under a reader. */
+    @Test
+    void shouldRetainAMessageWhoseCallbackThrowsUntilItsRelease() throws Exception {
+        final Recorder throwing = new Recorder() {
+            private long handle = -1;
+
+            @Override
+            public boolean onMessage(
+                final MessageConnection from, final DirectBuffer message, final int start, final int length) throws IOException {
+                if (handle >= 0) {
+                    from.release(handle);
+                }
+                handle = from.retain();
+                add("retained " + message.getByte(start));
+                throw new IOException("thrown after retain");
+            }
+        };
+        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(2).errorHandler(failure -> { }), throwing, client)) {
+            final MessageConnection connection = pair.connect();
+            // Of the two credits, one is always retained.
+            for (byte i = 0; i < 10; i++) {
+                final UnsafeBuffer message = new UnsafeBuffer(new byte[]{i});
+                while (!call(connection, () -> connection.trySend(message, 0, 1))) {
+                    Thread.onSpinWait();
+                }
+                assertEquals("retained " + i, throwing.await("retained"));
+            }
+            // The last one is counted after its callback.
+            while (pair.server().listenerExceptions() < 10) {
+                Thread.sleep(1);
+            }
         }
     }
 

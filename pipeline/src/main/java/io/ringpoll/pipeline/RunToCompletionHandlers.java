@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.internal.pipeline.CountedHandler;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import java.util.List;
 import java.util.Set;
@@ -20,6 +21,11 @@ final class RunToCompletionHandlers implements Handlers {
         final HandlerContext context) {
         this.handlers = configs.stream()
             .map(config -> new InPlaceHandler(config, slab, new HandlerCounters(counters, config.roleName()), context)).toList();
+        for (final HandlerConfig config : configs) {
+            if (config.handler() instanceof final CountedHandler counted) {
+                counted.onCounters(counters);
+            }
+        }
         this.ring = new RunToCompletionRing(slab, handlers);
     }
 

@@ -20,6 +20,7 @@ final class CounterNames {
     private static final int FIRST_HANDLER_TYPE = 200;
     private static final int FIRST_PIPELINE_TYPE = 300;
     private static final int FIRST_BUDGET_TYPE = 400;
+    private static final int FIRST_SET_TYPE = 500;
     private static final String SLOTS = "slots";
 
     private final String pipeline;
@@ -91,6 +92,9 @@ final class CounterNames {
     }
 
     private static String ownerOf(final CounterType type) {
+        if (type.id() >= FIRST_SET_TYPE) {
+            return "set";
+        }
         if (type.id() < FIRST_HANDLER_TYPE || type.id() >= FIRST_BUDGET_TYPE) {
             return "poller";
         }

@@ -94,7 +94,16 @@ public enum CounterType {
     /** Work requests in flight on the polled queues with a budget. */
     BUDGET_IN_FLIGHT(401, GAUGE, "budget_in_flight_requests", "budget in flight"),
     /** Posts refused by the budgets of the polled queues. */
-    BUDGET_REFUSED(402, COUNT, "refused_posts", "posts refused by the budget");
+    BUDGET_REFUSED(402, COUNT, "refused_posts", "posts refused by the budget"),
+
+    /** Connections of a set that a poller has. */
+    SET_CONNECTIONS(500, GAUGE, "connections", "connections"),
+    /** Requests that a set has rejected, at its first poller. */
+    SET_REJECTED_REQUESTS(501, COUNT, "rejected_requests", "requests rejected"),
+    /** Exceptions of a set's listener and tasks, at its first poller. */
+    SET_LISTENER_EXCEPTIONS(502, COUNT, "listener_exceptions", "exceptions of the listener"),
+    /** Sends that were refused for lack of credit. */
+    SET_REFUSED_SENDS(503, COUNT, "refused_sends", "sends refused for lack of credit");
 
     /** How a counter's value is interpreted and displayed. */
     public enum Kind {

@@ -1,0 +1,106 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.testing.TestDevice;
+import java.net.ConnectException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Peers with which a set wants no connection. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag(TestDevice.TAG)
+@ParameterizedClass
+@EnumSource
+class AdmissionTest {
+    private final RdmaApi api;
+    private final Recorder server = new Recorder();
+    private final Recorder client = new Recorder();
+
+    AdmissionTest(final RdmaApi api) {
+        this.api = api;
+    }
+
+    private ConnectionSetBuilder servers() {
+        return SetPair.builder(api).listener(server);
+    }
+
+    private ConnectionSetBuilder clients() {
+        return SetPair.builder(api).listener(client);
+    }
+
+    @Test
+    void shouldRejectWhatTheFilterDoesNotAccept() throws Exception {
+        final List<String> asked = new CopyOnWriteArrayList<>();
+        try (ConnectionSet set = servers().acceptFilter((address, data) -> {
+            asked.add(address.isPresent() + " " + new String(data));
+            return "friend".equals(new String(data));
+        }).start(); ConnectionSet strangers = clients().start(); ConnectionSet friends =
+            clients().privateData("friend".getBytes()).start()) {
+            final int port = set.listen(0);
+            assertThrows(ConnectException.class, () -> strangers.connect(TestDevice.address(), port));
+            assertTrue(friends.connect(TestDevice.address(), port).isConnected());
+            assertEquals(1, set.connections());
+            assertEquals(1, set.rejectedRequests());
+        }
+        assertEquals(List.of("true ", "true friend"), asked);
+        assertEquals(List.of("connected", "disconnected PEER_CLOSED"), server.all);
+    }
+
+    @Test
+    void shouldRejectARequestWhoseFilterThrows() throws Exception {
+        final List<Throwable> errors = new CopyOnWriteArrayList<>();
+        try (ConnectionSet set = servers().errorHandler(errors::add).acceptFilter((address, data) -> {
+            throw new AssertionError("thrown by the filter");
+        }).start(); ConnectionSet clients = clients().start()) {
+            final int port = set.listen(0);
+            assertThrows(ConnectException.class, () -> clients.connect(TestDevice.address(), port));
+            assertEquals(1, set.rejectedRequests());
+            assertEquals(1, set.listenerExceptions());
+        }
+        assertEquals("thrown by the filter", errors.getFirst().getMessage());
+        assertEquals(1, errors.size());
+    }
+
+    @Test
+    void shouldRejectARequestOfAPeerWithShorterMessages() throws Exception {
+        try (ConnectionSet set = servers().minMessageBytes(200).start();
+            ConnectionSet shorter = clients().maxMessageBytes(199).start();
+            ConnectionSet sufficient = clients().maxMessageBytes(200).start()) {
+            final int port = set.listen(0);
+            assertThrows(ConnectException.class, () -> shorter.connect(TestDevice.address(), port));
+            assertEquals(1, set.rejectedRequests());
+            assertEquals(200, sufficient.connect(TestDevice.address(), port).maxMessageBytes());
+        }
+    }
+
+    @Test
+    void shouldNotConnectToAPeerWithShorterMessages() throws Exception {
+        try (ConnectionSet set = servers().maxMessageBytes(199).start();
+            ConnectionSet clients = clients().minMessageBytes(200).start()) {
+            final int port = set.listen(0);
+            final String message =
+                assertThrows(ConnectException.class, () -> clients.connect(TestDevice.address(), port)).getMessage();
+            assertTrue(message.contains("a peer with messages of at most 199 bytes, below minMessageBytes of 200"), message);
+        }
+        assertEquals(List.of(), client.all);
+    }
+
+    @Test
+    void shouldRefuseALeastLengthThatItsOwnSideDoesNotHave() {
+        for (final int bytes : new int[] {-1, 0, 257}) {
+            assertEquals("minMessageBytes is " + bytes + ": use 1 to maxMessageBytes, 256",
+                assertThrows(IllegalArgumentException.class, clients().minMessageBytes(bytes)::start).getMessage());
+        }
+        assertEquals("the time of silence before a keepalive is negative",
+            assertThrows(IllegalArgumentException.class, clients().keepaliveNs(-1)::start).getMessage());
+    }
+}
