@@ -9,6 +9,7 @@ import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
@@ -319,6 +320,48 @@ class PostListTest {
                 assertThrows(IllegalArgumentException.class, () -> pair.client().postSend(list, 0, 1));
             }
         }
+    }
+
+    /** Its key is unknown there or, of another device, that of other memory. An inline request needs no key. */
+    @Test
+    void shouldRefuseMemoryOfAnotherProtectionDomain() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendElements(2).maxInlineBytes(8));
+            ProtectionDomain foreign = ProtectionDomain.create(pair.clientId().context());
+            MemoryRegion other = foreign.allocate(64, VerbsPair.ALL);
+            SharedReceiveQueue shared = SharedReceiveQueue.create(pair.domain(), 4, 1);
+            ReceiveList receives = ReceiveList.allocate(1, 1); SendList list = SendList.allocate(2, 2)) {
+            final MemoryRegion own = pair.memory(64, VerbsPair.ALL);
+            list.write(0, own.remote(), SendFlag.SIGNALED);
+            list.write(1, own.remote(), SendFlag.SIGNALED);
+            assertOfSeveralDomains(list, own, other);
+            list.elements(0, own);
+            assertOfSeveralDomains(list, other, own);
+            list.elements(1, other, other);
+            assertOfAnotherDomain("the memory of request 1 of " + list.name(), pair.client(), () -> pair.client().postSend(list));
+            assertNothingPosted(pair);
+            assertEquals(1, pair.client().postSend(list, 0, 1));
+            pair.nextSuccess(pair.client().sendQueue());
+            list.write(1, own.remote(), SendFlag.SIGNALED, SendFlag.INLINE);
+            list.element(1, 1, 8, 8);
+            assertPostedBoth(pair, list);
+            receives.elements(0, other);
+            assertOfAnotherDomain(
+                "the memory of request 0 of " + receives.name(), pair.client(), () -> pair.client().postReceive(receives));
+            assertOfAnotherDomain("the memory of request 0 of " + receives.name(), shared, () -> shared.postReceive(receives));
+            assertEquals(0, pair.client().receiveQueue().budget().inFlight());
+            receives.elements(0);
+            assertEquals(1, shared.postReceive(receives));
+        }
+    }
+
+    private static void assertOfSeveralDomains(final SendList list, final MemoryRegion... regions) {
+        assertEquals("the regions of a request of " + list.name() + " are of several protection domains",
+            assertThrows(IllegalArgumentException.class, () -> list.elements(0, regions)).getMessage());
+    }
+
+    private static void assertOfAnotherDomain(final String memory, final NativeResource queue, final Executable post) {
+        assertEquals(memory + " is of another protection domain than " + queue.name(),
+            assertThrows(IllegalArgumentException.class, post).getMessage());
     }
 
     @Test

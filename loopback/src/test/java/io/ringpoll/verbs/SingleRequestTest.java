@@ -12,10 +12,12 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Posts of single requests without a list. */
 @Tag(TestDevice.TAG)
@@ -96,6 +98,25 @@ class SingleRequestTest {
             assertTrue(assertThrows(IllegalStateException.class, () -> client.send(own, 0, 1, true, 1)).getMessage()
                 .contains(own.name()));
             assertThrows(IllegalStateException.class, () -> client.receive(own, 0, 1, 1));
+            assertEquals(0, client.sendQueue().budget().inFlight());
+            assertEquals(0, client.receiveQueue().budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryOfAnotherProtectionDomain() {
+        try (VerbsPair pair = VerbsPair.ofDefaults();
+            ProtectionDomain foreign = ProtectionDomain.create(pair.clientId().context());
+            MemoryRegion other = foreign.allocate(LENGTH, VerbsPair.ALL)) {
+            final QueuePair client = pair.client();
+            final RemoteMemory remote = pair.memory(LENGTH, VerbsPair.ALL).remote();
+            for (final Executable post : List.<Executable>of(() -> client.send(other, 0, 8, true, 1),
+                () -> client.write(remote, 0, other, 0, 8, true, 1), () -> client.read(other, 0, remote, 0, 8, true, 1),
+                () -> client.receive(other, 0, 8, 1))) {
+                assertEquals(other.name() + " is of another protection domain than " + client.name(),
+                    assertThrows(IllegalArgumentException.class, post).getMessage());
+            }
+            pair.assertEmpty(client.sendQueue());
             assertEquals(0, client.sendQueue().budget().inFlight());
             assertEquals(0, client.receiveQueue().budget().inFlight());
         }

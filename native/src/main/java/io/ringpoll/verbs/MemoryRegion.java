@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_reg_mr.3.html">ibv_reg_mr(3)</a>
  */
 public final class MemoryRegion extends NativeResource {
+    private final ProtectionDomain domain;
     private final MemorySegment memory;
     /** Of the segment, whose own methods cost more than a field. */
     private final long begin;
@@ -29,8 +30,9 @@ public final class MemoryRegion extends NativeResource {
     private final int localKey;
     private final int remoteKey;
 
-    private MemoryRegion(final long address, final RegionMemory owned) {
+    private MemoryRegion(final ProtectionDomain domain, final long address, final RegionMemory owned) {
         super(owned.name(), address);
+        this.domain = domain;
         memory = owned.memory();
         begin = memory.address();
         lengthBytes = memory.byteSize();
@@ -55,7 +57,7 @@ public final class MemoryRegion extends NativeResource {
                 }
                 // From here on the device has the memory.
                 registered = true;
-                final MemoryRegion region = new MemoryRegion(mr, owned);
+                final MemoryRegion region = new MemoryRegion(domain, mr, owned);
                 region.dependsOn(domain);
                 return region;
             } finally {
@@ -125,6 +127,11 @@ public final class MemoryRegion extends NativeResource {
      */
     public RemoteMemory remote() {
         return new RemoteMemory(begin, lengthBytes, remoteKey);
+    }
+
+    /** Where its keys are valid. */
+    ProtectionDomain domain() {
+        return domain;
     }
 
     /** Checks a piece and returns its address. */

@@ -43,6 +43,8 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
     private final long badOffset;
     /** The region of each element; null for none. */
     private final MemoryRegion[] regions;
+    /** That of the regions of each request; null if it has none. */
+    private final ProtectionDomain[] domains;
     private final RegionUses<MemoryRegion> uses = new RegionUses<>(new IdentityHashMap<>(), this::retain, this::independentOf);
     /** Bytes of each request. */
     private final long[] lengths;
@@ -65,6 +67,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         firstElement = (long) capacity * requestBytes;
         badOffset = firstElement + (long) capacity * maxElements * IbvWr.SGE_SIZE_BYTES;
         regions = new MemoryRegion[capacity * maxElements];
+        domains = new ProtectionDomain[capacity];
         lengths = new long[capacity];
         elementCounts = new int[capacity];
         for (int index = 0; index < capacity; index++) {
@@ -125,12 +128,13 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
 
     /**
      * Prepares the elements of a request: the pieces of memory that it sends from or receives into, in order. Their lengths are 0
-     * until {@link #element} sets them. The list keeps the regions open.
+     * until {@link #element} sets them. The list keeps the regions open. They are of the protection domain of the queue that the
+     * request is posted to, unless it is inline.
      *
      * @param index  of the request
      * @param memory the region of each element; none for a request without data
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalArgumentException  if there are more than {@link #maxElements()}
+     * @throws IllegalArgumentException  if there are more than {@link #maxElements()}, or they are of several protection domains
      * @throws IllegalStateException     if this or a region is closed
      */
     public final void elements(final int index, final MemoryRegion... memory) {
@@ -143,7 +147,9 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         Parents.enter(this);
         try {
             final MemoryRegion[] next = memory.clone();
+            final ProtectionDomain domain = commonDomain(next);
             uses.replace(regionsOf(index), next);
+            domains[index] = domain;
             for (int element = 0; element < next.length; element++) {
                 regions[index * maxElements + element] = next[element];
                 final long offset = elementOffset(index, element);
@@ -158,6 +164,20 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         } finally {
             Parents.exit(this);
         }
+    }
+
+    /** The domain of all regions; null if there are none. */
+    private ProtectionDomain commonDomain(final MemoryRegion... all) {
+        ProtectionDomain common = null;
+        for (final MemoryRegion region : all) {
+            Objects.requireNonNull(region, "one of the regions (memory) is null");
+            if (common != null && region.domain() != common) {
+                throw new IllegalArgumentException(
+                    "the regions of a request of " + name() + " are of several protection domains");
+            }
+            common = region.domain();
+        }
+        return common;
     }
 
     private MemoryRegion[] regionsOf(final int index) {
@@ -258,6 +278,19 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
                 " elements; the queue takes " + mostElements);
         }
         return lengths[index];
+    }
+
+    /** Checks that the device finds a request's regions by their keys, for a post within a hot call. */
+    final void requireDomain(final int index, final ProtectionDomain queueDomain, final NativeResource queue) {
+        final ProtectionDomain domain = domains[index];
+        if (domain != queueDomain && domain != null) {
+            throw ofAnotherDomain("the memory of request " + index + " of " + name(), queue);
+        }
+    }
+
+    /** The exception for memory that a queue must not use: its key is unknown in the queue's domain, or that of other memory. */
+    static IllegalArgumentException ofAnotherDomain(final String memory, final NativeResource queue) {
+        return new IllegalArgumentException(memory + " is of another protection domain than " + queue.name());
     }
 
     /**

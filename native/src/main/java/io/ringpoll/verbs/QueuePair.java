@@ -39,6 +39,7 @@ public final class QueuePair extends NativeResource {
     private static final int RESERVED = NOT_RESERVED + 1;
 
     private final ConnectionId id;
+    private final ProtectionDomain domain;
     private final VerbsCompletionQueue sendQueue;
     private final VerbsCompletionQueue receiveQueue;
     private final SharedReceiveQueue sharedReceives;
@@ -48,6 +49,9 @@ public final class QueuePair extends NativeResource {
     private final int maxSendElements;
     private final int maxReceiveElements;
     private final int maxInlineBytes;
+    /** The domain of memory that single requests take, or null if they take none. */
+    private final ProtectionDomain sendDomain;
+    private final ProtectionDomain receiveDomain;
     private final boolean signalAll;
     private final boolean ownsBudgets;
     private final MemorySegment sendFunction;
@@ -62,10 +66,11 @@ public final class QueuePair extends NativeResource {
     private final CompletionBudget sendBudget;
     private final CompletionBudget receiveBudget;
 
-    private QueuePair(
-        final ConnectionId id, final long address, final MemorySegment granted, final QueuePairAttributes attributes) {
+    private QueuePair(final ConnectionId id, final ProtectionDomain domain, final long address, final MemorySegment granted,
+        final QueuePairAttributes attributes) {
         super("queue pair " + Integer.toUnsignedString(Memory.intAt(address + IbvWr.QP_NUM_OFFSET)), address);
         this.id = id;
+        this.domain = domain;
         sendQueue = attributes.sendQueue();
         receiveQueue = attributes.receiveQueue();
         sharedReceives = attributes.sharedReceiveQueue();
@@ -75,6 +80,8 @@ public final class QueuePair extends NativeResource {
         maxSendElements = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_SEND_SGE_OFFSET);
         maxReceiveElements = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_RECV_SGE_OFFSET);
         maxInlineBytes = granted.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_INLINE_DATA_OFFSET);
+        sendDomain = maxSendElements == 0 ? null : domain;
+        receiveDomain = maxReceiveElements == 0 ? null : domain;
         signalAll = attributes.signalAll();
         sendFunction = PostFunctions.sendOf(address);
         receiveFunction = PostFunctions.receiveOf(address);
@@ -143,7 +150,7 @@ public final class QueuePair extends NativeResource {
             }
             QueuePair created = null;
             try {
-                created = new QueuePair(id, Memory.longAt(idAddress + RdmaCm.ID_QP_OFFSET), struct, attributes);
+                created = new QueuePair(id, domain, Memory.longAt(idAddress + RdmaCm.ID_QP_OFFSET), struct, attributes);
                 created.dependsOn(id);
                 created.dependsOn(domain);
                 created.dependsOn(attributes.sendQueue());
@@ -317,8 +324,8 @@ public final class QueuePair extends NativeResource {
      * @param list the requests, each prepared
      * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a request is longer than its remote memory from its offset on
-     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, or is atomic
-     *     at a remote address that is not a multiple of 8
+     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, has memory of
+     *     another protection domain, or is atomic at a remote address that is not a multiple of 8
      * @throws IllegalStateException     if this or the list is closed, a request is not prepared, or another thread posts the
      *     list
      * @throws PostException             if the device refuses a request for another reason
@@ -338,8 +345,8 @@ public final class QueuePair extends NativeResource {
      * @return number of accepted requests, from the first; fewer if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the requests are not within the list, or one is longer than its remote memory from its
      *     offset on
-     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, or is atomic
-     *     at a remote address that is not a multiple of 8
+     * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, has memory of
+     *     another protection domain, or is atomic at a remote address that is not a multiple of 8
      * @throws IllegalStateException     if this or the list is closed, or a request is not prepared
      * @throws PostException             if the device refuses a request for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -357,7 +364,7 @@ public final class QueuePair extends NativeResource {
             list.requireOpen(first, count);
             long lengthBytes = 0;
             for (int index = first; index < first + count; index++) {
-                lengthBytes += checkedLength(list, index);
+                lengthBytes += list.checkedLength(index, this, domain);
                 if (sendBudget != null && !sendBudget.reserveSend(isSignalled(list, index), sends.isShared())) {
                     break;
                 }
@@ -376,17 +383,6 @@ public final class QueuePair extends NativeResource {
         return accepted("ibv_post_send", errno, accepted);
     }
 
-    private long checkedLength(final SendList list, final int index) {
-        final int flags = list.preparedFlags(index);
-        final long lengthBytes = list.lengthOf(index, maxSendElements);
-        if ((flags & SendFlag.INLINE.value()) != 0 && lengthBytes > maxInlineBytes) {
-            throw new IllegalArgumentException("request " + index + " of " + list.name() + " has " + lengthBytes +
-                " inline bytes; " + name() + " takes " + maxInlineBytes);
-        }
-        list.requireRemote(index, lengthBytes);
-        return lengthBytes;
-    }
-
     private boolean isSignalled(final SendList list, final int index) {
         return signalAll || (list.preparedFlags(index) & SendFlag.SIGNALED.value()) != 0;
     }
@@ -397,7 +393,7 @@ public final class QueuePair extends NativeResource {
      * @param list the receives
      * @return number of accepted receives, from the first; fewer if the receive queue or the budget of its completion queue is
      *     full
-     * @throws IllegalArgumentException if a receive has more elements than this queue pair allows
+     * @throws IllegalArgumentException if a receive has too many elements, or memory of another protection domain
      * @throws IllegalStateException    if this or the list is closed
      * @throws PostException            if the device refuses a receive for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
@@ -416,7 +412,7 @@ public final class QueuePair extends NativeResource {
      * @return number of accepted receives, from the first; fewer if the receive queue or the budget of its completion queue is
      *     full
      * @throws IndexOutOfBoundsException if the receives are not within the list
-     * @throws IllegalArgumentException  if a receive has more elements than this queue pair allows
+     * @throws IllegalArgumentException  if a receive has too many elements, or memory of another protection domain
      * @throws IllegalStateException     if this or the list is closed, or the receives come from a shared receive queue
      * @throws PostException             if the device refuses a receive for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
@@ -434,6 +430,7 @@ public final class QueuePair extends NativeResource {
             requireOwnReceives();
             for (int index = first; index < first + count; index++) {
                 list.lengthOf(index, maxReceiveElements);
+                list.requireDomain(index, domain, this);
                 if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
                     break;
                 }
@@ -464,7 +461,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
-     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
+     * @throws IllegalArgumentException  if the region is of another protection domain, or this queue pair takes no elements
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -485,7 +482,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
-     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
+     * @throws IllegalArgumentException  if the region is of another protection domain, or this queue pair takes no elements
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -508,7 +505,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a piece is not within its memory
-     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
+     * @throws IllegalArgumentException  if the region is of another protection domain, or this queue pair takes no elements
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -534,7 +531,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a piece is not within its memory
-     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
+     * @throws IllegalArgumentException  if the region is of another protection domain, or this queue pair takes no elements
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -558,7 +555,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if a piece is not within its memory
-     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
+     * @throws IllegalArgumentException  if the region is of another protection domain, or this queue pair takes no elements
      * @throws IllegalStateException     if this or the region is closed
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
@@ -578,7 +575,7 @@ public final class QueuePair extends NativeResource {
         int errno = NOT_RESERVED;
         try {
             final long qp = openAddress();
-            requireElement(memory, maxSendElements, "maxSendElements");
+            requireElement(memory, sendDomain, "maxSendElements");
             final long address = addressOf(memory, offset, lengthBytes);
             if (remote != null) {
                 Bounds.checkRange(remoteOffset, lengthBytes, remote.lengthBytes());
@@ -608,7 +605,7 @@ public final class QueuePair extends NativeResource {
      * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the receive queue or the budget of its completion queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
-     * @throws IllegalArgumentException  if this queue pair allows requests without elements only
+     * @throws IllegalArgumentException  if the region is of another protection domain, or this queue pair takes no elements
      * @throws IllegalStateException     if this or the region is closed, or the receives come from a shared receive queue
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
@@ -621,7 +618,7 @@ public final class QueuePair extends NativeResource {
         try {
             final long qp = openAddress();
             requireOwnReceives();
-            requireElement(target, maxReceiveElements, "maxReceiveElements");
+            requireElement(target, receiveDomain, "maxReceiveElements");
             final long address = addressOf(target, offset, lengthBytes);
             if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
                 return false;
@@ -638,9 +635,12 @@ public final class QueuePair extends NativeResource {
         return isAccepted("ibv_post_recv", errno);
     }
 
-    private void requireElement(final MemoryRegion memory, final int granted, final String attribute) {
-        if (memory != null && granted == 0) {
-            throw new IllegalArgumentException(name() + " takes no memory with a request: create it with " + attribute + "(1)");
+    /** One comparison for both: whether requests have elements, and whether their keys are valid here. */
+    private void requireElement(final MemoryRegion memory, final ProtectionDomain taken, final String attribute) {
+        if (memory != null && memory.domain() != taken) {
+            throw taken == null ?
+                new IllegalArgumentException(name() + " takes no memory with a request: create it with " + attribute + "(1)") :
+                PostList.ofAnotherDomain(memory.name(), this);
         }
     }
 

@@ -235,11 +235,20 @@ public final class SendList extends PostList {
             " is atomic: the address of its remote memory must be a multiple of " + Long.BYTES);
     }
 
-    /** Checks that a request of a length ends in its remote memory, for a post within a hot call. */
-    void requireRemote(final int index, final long lengthBytes) {
+    /** Bytes of a request that a queue pair takes, for a post within a hot call. */
+    long checkedLength(final int index, final QueuePair queuePair, final ProtectionDomain domain) {
+        final int bits = preparedFlags(index);
+        final long lengthBytes = lengthOf(index, queuePair.maxSendElements());
+        if ((bits & SendFlag.INLINE.value()) == 0) {
+            requireDomain(index, domain, queuePair);
+        } else if (lengthBytes > queuePair.maxInlineBytes()) {
+            throw new IllegalArgumentException("request " + index + " of " + name() + " has " + lengthBytes +
+                " inline bytes; " + queuePair.name() + " takes " + queuePair.maxInlineBytes());
+        }
         if (lengthBytes > remoteRooms[index]) {
             throw outside(index, lengthBytes);
         }
+        return lengthBytes;
     }
 
     private RuntimeException outside(final int index, final long lengthBytes) {

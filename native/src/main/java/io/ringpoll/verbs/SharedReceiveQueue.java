@@ -21,13 +21,16 @@ import java.util.Objects;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_srq.3.html">ibv_create_srq(3)</a>
  */
 public final class SharedReceiveQueue extends NativeResource {
+    private final ProtectionDomain domain;
     private final HotCalls calls;
     private final MemorySegment function;
     private final int maxRequests;
     private final int maxElements;
 
-    private SharedReceiveQueue(final String name, final long address, final int maxRequests, final int maxElements) {
-        super(name, address);
+    private SharedReceiveQueue(
+        final ProtectionDomain domain, final long address, final int maxRequests, final int maxElements) {
+        super("shared receive queue of " + domain.name(), address);
+        this.domain = domain;
         this.maxRequests = maxRequests;
         this.maxElements = maxElements;
         function = PostFunctions.sharedReceiveOf(address);
@@ -60,7 +63,7 @@ public final class SharedReceiveQueue extends NativeResource {
                 throw new VerbsException("ibv_create_srq", CallState.current().errno(),
                     "the device may not allow " + maxRequests + " receives of " + maxElements + " elements");
             }
-            final SharedReceiveQueue queue = new SharedReceiveQueue("shared receive queue of " + domain.name(), srq,
+            final SharedReceiveQueue queue = new SharedReceiveQueue(domain, srq,
                 struct.get(ValueLayout.JAVA_INT, IbvQpInitAttr.SRQ_MAX_WR_OFFSET),
                 struct.get(ValueLayout.JAVA_INT, IbvQpInitAttr.SRQ_MAX_SGE_OFFSET));
             queue.dependsOn(domain);
@@ -96,7 +99,8 @@ public final class SharedReceiveQueue extends NativeResource {
      *
      * @param list the receives
      * @return number of accepted receives, from the first; fewer if the queue is full
-     * @throws IllegalArgumentException if a receive has more elements than this queue allows
+     * @throws IllegalArgumentException if a receive has more elements than this queue allows, or memory of another protection
+     *     domain
      * @throws IllegalStateException    if this or the list is closed
      * @throws PostException            if the device refuses a receive for another reason
      */
@@ -113,7 +117,8 @@ public final class SharedReceiveQueue extends NativeResource {
      * @param count number of receives, 0 or more
      * @return number of accepted receives, from the first; fewer if the queue is full
      * @throws IndexOutOfBoundsException if the receives are not within the list
-     * @throws IllegalArgumentException  if a receive has more elements than this queue allows
+     * @throws IllegalArgumentException  if a receive has more elements than this queue allows, or memory of another protection
+     *     domain
      * @throws IllegalStateException     if this or the list is closed
      * @throws PostException             if the device refuses a receive for another reason
      */
@@ -128,6 +133,7 @@ public final class SharedReceiveQueue extends NativeResource {
             list.requireOpen(first, count);
             for (int index = first; index < first + count; index++) {
                 list.lengthOf(index, maxElements);
+                list.requireDomain(index, domain, this);
             }
             if (count > 0) {
                 errno = list.post(mark.turn(), function, srq, first, count, 0);
