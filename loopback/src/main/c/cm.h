@@ -87,6 +87,9 @@ struct cm_id {
     uint8_t responder_resources;
     uint8_t retry_count;
     uint8_t rnr_retry_count;
+    uint8_t traffic_class;
+    bool has_ack_timeout;           /* else that of cm_qp.c */
+    uint8_t ack_timeout;
     struct lb_timer timer;
     struct lb_event *reserved;      /* memory of events to come */
     struct ibv_qp *own_qp;          /* made by rdma_create_qp_ex: knows us as its owner */

@@ -194,9 +194,20 @@ LB_EXPORT int rdma_set_option(struct rdma_cm_id *rdma_id, int level, int option,
         pthread_mutex_unlock(&cm_lock);
         return 0;
     case RDMA_OPTION_ID_TOS:
-    case RDMA_OPTION_ID_AFONLY:
     case RDMA_OPTION_ID_ACK_TIMEOUT:
-        return 0; /* nothing here for them to change */
+        if (length != sizeof(uint8_t))
+            return cm_fail(EINVAL);
+        pthread_mutex_lock(&cm_lock);
+        if (option == RDMA_OPTION_ID_TOS) {
+            id->traffic_class = *(const uint8_t *)value;
+        } else {
+            id->has_ack_timeout = true;
+            id->ack_timeout = *(const uint8_t *)value;
+        }
+        pthread_mutex_unlock(&cm_lock);
+        return 0;
+    case RDMA_OPTION_ID_AFONLY:
+        return 0; /* nothing here for it to change */
     default:
         return cm_fail(ENOSYS);
     }

@@ -33,6 +33,7 @@ static int init_qp_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *m
         attr->ah_attr.is_global = 1;
         attr->ah_attr.port_num = 1;
         attr->ah_attr.grh.dgid = id->base.route.addr.addr.ibaddr.dgid;
+        attr->ah_attr.grh.traffic_class = id->traffic_class;
         attr->path_mtu = IBV_MTU_4096;
         attr->dest_qp_num = id->remote_qp_num;
         attr->max_dest_rd_atomic = id->responder_resources;
@@ -40,7 +41,7 @@ static int init_qp_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *m
             IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
         return 0;
     case IBV_QPS_RTS:
-        attr->timeout = ACK_TIMEOUT;
+        attr->timeout = id->has_ack_timeout ? id->ack_timeout : ACK_TIMEOUT;
         attr->retry_cnt = id->retry_count;
         attr->rnr_retry = id->rnr_retry_count;
         attr->max_rd_atomic = id->initiator_depth;

@@ -1,32 +1,40 @@
 package io.ringpoll.scenarios;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.completion.WcOpcode;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionEvent;
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.MemoryUsage;
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcEvent;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Many concurrent connections, and many in sequence, without leaks. */
+/** Many concurrent connections, and many in sequence, without leaks, of each binding. */
 @Tag(TestDevice.TAG)
-class ScaleTest extends Scenario {
+class ScaleTest {
+    private static final int TIMEOUT_MS = ConnectedPair.TIMEOUT_MS;
+    private static final String ADDRESS = TestDevice.address();
+    private static final RcConfig CONFIG = RcConfig.of(10, 10, 10);
     private static final int AT_ONCE = 200;
     private static final String CONNECTS_PROPERTY = "ringpoll.connects";
     private static final int WARM_UP_CONNECTS = 100;
@@ -39,49 +47,71 @@ class ScaleTest extends Scenario {
 
     private final Completions completions = new Completions();
 
-    @Test
-    @Timeout(value = 120, unit = TimeUnit.SECONDS)
-    void shouldServeTwoHundredConnectionsAtOnce() {
-        final List<Connection> clients = new ArrayList<>();
-        final List<Connection> servers = new ArrayList<>();
-        try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = listen(peer);
-            LocalMemoryRegion memory = peer.allocate(AT_ONCE * Long.BYTES, MemoryUsage.WRITE_DESTINATION);
-            LocalMemoryRegion source = peer.allocate(AT_ONCE * Long.BYTES, MemoryUsage.WRITE_SOURCE);
-            RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(memory.descriptor())) {
-            for (int i = 0; i < AT_ONCE; i++) {
-                connectOne(peer, endpoint, clients, servers);
-            }
-            for (int i = 0; i < AT_ONCE; i++) {
-                putCounter(source, i * Long.BYTES, i + 1);
-                final long offset = i * Long.BYTES;
-                assertTrue(clients.get(i).write(remote, offset, source, offset, Long.BYTES, CompletionFlag.ALWAYS, i));
-            }
-            for (int i = 0; i < AT_ONCE; i++) {
-                assertEquals(i, awaitSuccess(completions, clients.get(i).completionQueue(), WcOpcode.RDMA_WRITE).workRequestId());
-                assertEquals(i + 1, counter(memory, i * Long.BYTES));
-            }
-            for (int i = 0; i < AT_ONCE; i++) {
-                clients.get(i).disconnect();
-                awaitDisconnect(servers.get(i));
-                awaitEvent(clients.get(i), ConnectionEvent.CLOSED);
-                clients.get(i).close();
-                servers.get(i).close();
-            }
+    /** A client and a server. */
+    private record Pair(RcConnection client, RcConnection server) implements AutoCloseable {
+        static Pair connect(final RcPeer peer, final RcListener listener) {
+            final RcConnection client = peer.request(ADDRESS, listener.port(), CONFIG).connect();
+            final RcConnection server = listener.nextRequest(CONFIG, TIMEOUT_MS).orElseThrow().connect();
+            client.awaitEstablished(TIMEOUT_MS);
+            server.awaitEstablished(TIMEOUT_MS);
+            return new Pair(client, server);
+        }
+
+        void disconnect() {
+            client.disconnect();
+            assertEquals(Optional.of(RcEvent.CLOSED), server.nextEvent(TIMEOUT_MS));
+            server.disconnect();
+            assertEquals(Optional.of(RcEvent.CLOSED), client.nextEvent(TIMEOUT_MS));
+        }
+
+        @Override
+        public void close() {
+            client.close();
+            server.close();
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(value = 120, unit = TimeUnit.SECONDS)
+    void shouldServeTwoHundredConnectionsAtOnce(final RdmaApi api) {
+        final List<Pair> pairs = new ArrayList<>();
+        try (RcPeer peer = api.ofLocal(ADDRESS); RcListener listener = peer.listen(ADDRESS, 0);
+            RcMemory memory = peer.allocate(AT_ONCE * Long.BYTES, RcUsage.WRITE_DESTINATION);
+            RcMemory source = peer.allocate(AT_ONCE * Long.BYTES, RcUsage.WRITE_SOURCE);
+            RcRemoteMemory remote = peer.remote(memory.descriptor())) {
+            for (int i = 0; i < AT_ONCE; i++) {
+                pairs.add(Pair.connect(peer, listener));
+            }
+            for (int i = 0; i < AT_ONCE; i++) {
+                final long offset = i * Long.BYTES;
+                source.memory().set(ValueLayout.JAVA_LONG, offset, i + 1);
+                assertTrue(pairs.get(i).client().write(remote, offset, source, offset, Long.BYTES, true, i));
+            }
+            for (int i = 0; i < AT_ONCE; i++) {
+                final WorkCompletion completion = completions.awaitOne(pairs.get(i).client().completionQueue());
+                assertTrue(completion.isSuccess(), completion::toString);
+                assertEquals(i, completion.workRequestId());
+                assertEquals(i + 1, memory.memory().get(ValueLayout.JAVA_LONG, i * Long.BYTES));
+            }
+            pairs.forEach(Pair::disconnect);
+            pairs.forEach(Pair::close);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     @Timeout(value = 300, unit = TimeUnit.SECONDS)
-    void shouldLeaveNothingBehindAfterManyConnections() {
+    void shouldLeaveNothingBehindAfterManyConnections(final RdmaApi api) {
         final int connects = Integer.getInteger(CONNECTS_PROPERTY, TestDevice.isLoopback() ? 10_000 : 200);
-        try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = listen(peer)) {
-            connectAndDisconnect(peer, endpoint, WARM_UP_CONNECTS);
+        try (RcPeer peer = api.ofLocal(ADDRESS); RcListener listener = peer.listen(ADDRESS, 0)) {
+            connectAndDisconnect(peer, listener, WARM_UP_CONNECTS);
             final int fileDescriptors = ProcessResources.fileDescriptors();
             final Map<String, Long> objects = ProcessResources.objects();
             long smallestGrowth = Long.MAX_VALUE;
             for (int round = 0; round < ROUNDS; round++) {
                 final long heapBytes = ProcessResources.heapBytes();
-                connectAndDisconnect(peer, endpoint, connects / ROUNDS);
+                connectAndDisconnect(peer, listener, connects / ROUNDS);
                 smallestGrowth = Math.min(smallestGrowth, ProcessResources.heapBytes() - heapBytes);
             }
             assertEquals(objects, ProcessResources.objects());
@@ -92,49 +122,36 @@ class ScaleTest extends Scenario {
         }
     }
 
-    @Test
+    private static void connectAndDisconnect(final RcPeer peer, final RcListener listener, final int times) {
+        for (int i = 0; i < times; i++) {
+            try (Pair pair = Pair.connect(peer, listener)) {
+                pair.disconnect();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     @Timeout(value = 60, unit = TimeUnit.SECONDS)
-    void shouldReportALostPeer() {
-        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
-            final LocalMemoryRegion memory = pair.memory(64);
-            final RemoteMemoryRegion remote = pair.remote(memory);
+    void shouldReportALostPeer(final RdmaApi api) {
+        try (RcPeer peer = api.ofLocal(ADDRESS); RcListener listener = peer.listen(ADDRESS, 0);
+            RcMemory memory = peer.allocate(64, RcUsage.WRITE_SOURCE, RcUsage.WRITE_DESTINATION, RcUsage.RECEIVE);
+            RcRemoteMemory remote = peer.remote(memory.descriptor()); Pair pair = Pair.connect(peer, listener)) {
             // No disconnect: the other side is gone with all it had.
             pair.server().close();
+            final RcConnection client = pair.client();
             int posted = 0;
-            while (posted < 4 && pair.client().write(remote, 32, memory, 0, 8, CompletionFlag.ALWAYS, posted)) {
+            while (posted < 4 && client.write(remote, 32, memory, 0, 8, true, posted)) {
                 posted++;
             }
-            assertTrue(pair.client().receive(memory, 0, 8, posted));
-            final ConnectionEvent event = pair.client().nextEvent(TIMEOUT_MS).orElseThrow();
-            assertTrue(event == ConnectionEvent.CLOSED || event == ConnectionEvent.LOST, event::toString);
-            pair.client().disconnect();
-            completions.await(pair.client().completionQueue(), posted + 1);
+            assertTrue(client.receive(memory, 0, 8, posted));
+            final RcEvent event = client.nextEvent(TIMEOUT_MS).orElseThrow();
+            assertTrue(event == RcEvent.CLOSED || event == RcEvent.LOST, event::toString);
+            client.disconnect();
+            completions.await(client.completionQueue(), posted + 1);
             for (int i = 0; i <= posted; i++) {
-                assertTrue(!completions.at(i).isSuccess(), completions.at(i)::toString);
+                assertFalse(completions.at(i).isSuccess(), completions.at(i)::toString);
             }
         }
-    }
-
-    private void connectAndDisconnect(final Peer peer, final Endpoint endpoint, final int times) {
-        final List<Connection> clients = new ArrayList<>();
-        final List<Connection> servers = new ArrayList<>();
-        for (int i = 0; i < times; i++) {
-            connectOne(peer, endpoint, clients, servers);
-            clients.getFirst().disconnect();
-            awaitDisconnect(servers.getFirst());
-            awaitEvent(clients.getFirst(), ConnectionEvent.CLOSED);
-            clients.removeFirst().close();
-            servers.removeFirst().close();
-        }
-    }
-
-    private void connectOne(final Peer peer, final Endpoint endpoint, final List<Connection> clients,
-        final List<Connection> servers) {
-        final Connection client = peer.request(ADDRESS, port(), null).connect();
-        final Connection server = endpoint.nextRequest(TIMEOUT_MS).orElseThrow().connect();
-        awaitEvent(client, ConnectionEvent.ESTABLISHED);
-        awaitEvent(server, ConnectionEvent.ESTABLISHED);
-        clients.add(client);
-        servers.add(server);
     }
 }

@@ -228,6 +228,65 @@ class VerbsConnectionTest {
         }
     }
 
+    /** The request is rejected: by the kernel at once, by this side's close at the latest. */
+    @Test
+    void shouldReportTooMuchPrivateDataOfAnAcceptance() {
+        try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1); Side client = Side.to(listener)) {
+            client.id.connect(ConnectionParameters.create());
+            try (Side server = Side.of(listener.nextRequest(TIMEOUT_MS).orElseThrow())) {
+                final VerbsException failure = assertThrows(VerbsException.class,
+                    () -> server.id.accept(ConnectionParameters.create().privateData(new byte[197])));
+                assertEquals("rdma_accept", failure.function());
+                assertEquals(Errno.EINVAL, failure.errno());
+                assertTrue(failure.getMessage().contains("197 bytes of private data may be too many: InfiniBand and RoCE" +
+                    " carry 196 here; send more as a message"), failure::getMessage);
+                assertEquals(ConnectionState.REQUESTED, server.id.state());
+            }
+            VerbsPair.await(client.id, ConnectionEventType.REJECTED);
+        }
+    }
+
+    @Test
+    void shouldCarryAsMuchPrivateDataAsAnAcceptanceMayHave() {
+        final byte[] most = new byte[196];
+        Arrays.fill(most, (byte) 7);
+        try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1); Side client = Side.to(listener)) {
+            client.id.connect(ConnectionParameters.create());
+            try (Side server = Side.of(listener.nextRequest(TIMEOUT_MS).orElseThrow())) {
+                server.id.accept(ConnectionParameters.create().privateData(most));
+                assertArrayEquals(most, VerbsPair.await(client.id, ConnectionEventType.ESTABLISHED).privateData());
+                VerbsPair.await(server.id, ConnectionEventType.ESTABLISHED);
+            }
+        }
+    }
+
+    /** As the device reports them. */
+    @Test
+    void shouldConnectWithItsTrafficClassTimeOutAndRetries() {
+        try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1); ConnectionId id = ConnectionId.create()) {
+            id.trafficClass(46 << 2);
+            id.localAckTimeout(17);
+            id.resolveAddress(VerbsPair.at(listener), TIMEOUT_MS);
+            VerbsPair.await(id, ConnectionEventType.ADDR_RESOLVED);
+            id.resolveRoute(TIMEOUT_MS);
+            VerbsPair.await(id, ConnectionEventType.ROUTE_RESOLVED);
+            try (Side client = Side.of(id)) {
+                id.connect(ConnectionParameters.create().retryCount(5).rnrRetryCount(3));
+                try (Side server = Side.of(listener.nextRequest(TIMEOUT_MS).orElseThrow())) {
+                    // Each side's retries of this kind are set by the other one.
+                    server.id.accept(ConnectionParameters.create().rnrRetryCount(3));
+                    VerbsPair.await(id, ConnectionEventType.ESTABLISHED);
+                    VerbsPair.await(server.id, ConnectionEventType.ESTABLISHED);
+                    final ReportedAttributes reported = ReportedAttributes.of(client.queuePair);
+                    assertEquals(46 << 2, reported.trafficClass());
+                    assertEquals(17, reported.ackTimeout());
+                    assertEquals(5, reported.retryCount());
+                    assertEquals(3, reported.rnrRetryCount());
+                }
+            }
+        }
+    }
+
     @Test
     void shouldReportAPortThatIsTaken() {
         try (Listener listener = Listener.listen(VerbsPair.anyAddress(), 1)) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.VerbsCompletionQueue;
@@ -18,6 +19,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class VerbsMemoryTest {
+    private static final Path HUGE_PAGES = Path.of("/proc/sys/vm/nr_hugepages");
+    /** Those that the kernel reserves when they are asked for. */
+    private static final Path MORE_HUGE_PAGES = Path.of("/proc/sys/vm/nr_overcommit_hugepages");
     private static final VerbsContext DEVICE = RdmaDevices.ofLocal(VerbsPair.address());
 
     @TempDir
@@ -72,6 +77,24 @@ class VerbsMemoryTest {
                 assertTrue(none.getMessage().contains("vm.nr_hugepages"), none::getMessage);
             }
         }
+    }
+
+    /** On any machine, also one that reserves none. */
+    @Test
+    void shouldNameTheSettingIfMoreHugePagesAreNeededThanTheMachineHas() throws IOException {
+        assumeTrue(Files.exists(HUGE_PAGES), "this kernel has no huge pages");
+        final long lengthBytes = (count(HUGE_PAGES) + count(MORE_HUGE_PAGES) + 1) * HugePages.pageBytes();
+        try (ProtectionDomain domain = ProtectionDomain.create(DEVICE)) {
+            final OsException none = assertThrows(OsException.class, () -> domain.allocateHugePages(lengthBytes));
+            assertEquals(Errno.ENOMEM, none.errno());
+            assertTrue(none.getMessage().contains("huge pages of " + HugePages.pageBytes() + " bytes (are so many reserved and" +
+                " free? 'sysctl vm.nr_hugepages')"), none::getMessage);
+            domain.allocate(64).close();
+        }
+    }
+
+    private static long count(final Path setting) throws IOException {
+        return Long.parseLong(Files.readString(setting).strip());
     }
 
     @Test

@@ -174,7 +174,8 @@ public final class ConnectionId extends NativeResource {
     }
 
     /**
-     * Sets the traffic class of the packets of this side: the type of service of RFC 2474, with the DSCP in the upper 6 bits.
+     * Sets the traffic class of the packets of this side: the type of service of RFC 2474, with the DSCP in the upper 6 bits. The
+     * kernel takes it when the route is resolved; later it changes nothing.
      *
      * @param trafficClass 0 to 255
      * @throws IllegalArgumentException if it is out of range

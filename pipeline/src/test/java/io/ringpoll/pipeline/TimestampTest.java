@@ -7,7 +7,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.DeviceClock;
 import io.ringpoll.completion.SelfConnectedQueue;
+import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcListener;
+import io.ringpoll.internal.rc.RcMemory;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcRemoteMemory;
+import io.ringpoll.internal.rc.RcUsage;
+import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
@@ -31,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class TimestampTest {
     private static final int MESSAGES = 400;
+    private static final int ASLEEP = 50;
     private static final int RING = 64;
     /** Of a comparison of two clocks by a thread that may lose its processor, and drift until the next one. */
     private static final long CLOCK_TOLERANCE_NS = 200_000;
@@ -98,6 +110,42 @@ class TimestampTest {
             }
         }
         assertEquals(List.of(), wrong);
+    }
+
+    /** Each write is posted while the poller sleeps until an event of the channel. */
+    @Test
+    void shouldGiveTheTimesToAPollerThatSleepsOnTheChannel() throws TimeoutException {
+        final RcConfig config = RcConfig.of(8, 8, 16).withTimestamps(true);
+        try (RcPeer peer = RdmaApi.VERBS.ofLocal(TestDevice.address()); RcMemory memory = peer.allocate(64, RcUsage.values());
+             RcRemoteMemory remote = peer.remote(memory.descriptor());
+             RcListener listener = peer.listen(TestDevice.address(), 0);
+             RcConnection client = peer.request(TestDevice.address(), listener.port(), config).connect();
+             RcConnection server = listener.nextRequest(config, VerbsPair.TIMEOUT_MS).orElseThrow().connect()) {
+            client.awaitEstablished(VerbsPair.TIMEOUT_MS);
+            server.awaitEstablished(VerbsPair.TIMEOUT_MS);
+            final DeviceClock sent = DeviceClock.of(peer.context());
+            final DeviceClock clock = DeviceClock.of(peer.context());
+            final NotifyingQueue queue = NotifyingQueue.of(
+                (VerbsCompletionQueue) client.completionQueue(), client.completionChannel().orElseThrow());
+            try (Pipeline pipeline = Pipeline.builder().ringSize(RING).idleStrategy(new EventDrivenIdle(0, BOUND_NS))
+                .onAll((completion, sequence, endOfBatch) -> {
+                    final long timestamp = completion.completionTimestamp();
+                    check(timestamp >= completion.workRequestId() && timestamp <= clock.ticks(),
+                        "timestamp " + timestamp + " of " + completion);
+                    handled.incrementAndGet();
+                }).start()) {
+                pipeline.addQueue(queue);
+                for (int i = 0; i < ASLEEP; i++) {
+                    final long sleeps = pipeline.pollerCounters().sleeps();
+                    assertTrue(client.write(remote, 0, memory, 32, 8, true, sent.ticks()));
+                    awaitHandled(i + 1);
+                    awaitTrue(() -> pipeline.pollerCounters().sleeps() > sleeps);
+                }
+                assertTrue(pipeline.pollerCounters().events() > 0);
+                pipeline.removeQueue(queue);
+            }
+            assertEquals(List.of(), wrong);
+        }
     }
 
     /** Checks a completion by the time of its post and that of the last one of its queue. */
