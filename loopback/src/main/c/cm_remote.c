@@ -6,7 +6,7 @@
  * process: an event that is raised at the proxy is sent there, and the proxy there does what the id here has done.
  *
  *   process of A                                            process of B
- *   id A  <->  proxy of B   -- REQUEST: segment -------->   proxy of A  <->  id B (made for the listener)
+ *   id A  <->  proxy of B   -- REQUEST: segment, bell -->   proxy of A  <->  id B (made for the listener)
  *                           <- REPLY or REJECT ----------
  *                           -- READY -------------------->
  *                           <- DISCONNECT, both ways ---->
@@ -73,12 +73,20 @@ static struct remote *remote_of(struct cm_id *id)
     return (struct remote *)(void *)id;
 }
 
-/* Sends a message, with a descriptor unless it is -1. One that cannot be sent ends the connection. */
-static void send_message(struct remote *remote, struct message *message, int descriptor)
+/* The descriptors of a request; -1 without one. */
+struct passed {
+    int segment;
+    int bell;
+};
+
+static const struct passed nothing_passed = {-1, -1};
+
+/* Sends a message, with the descriptors: the bell only with a segment. One that cannot be sent ends the connection. */
+static void send_message(struct remote *remote, struct message *message, const struct passed *passed)
 {
     union {
         struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(struct passed))];
     } control;
     struct iovec data = {.iov_base = message, .iov_len = sizeof(*message)};
     struct msghdr sent = {.msg_iov = &data, .msg_iovlen = 1};
@@ -86,14 +94,16 @@ static void send_message(struct remote *remote, struct message *message, int des
 
     message->magic = MAGIC;
     message->version = LB_WIRE_VERSION;
-    if (descriptor >= 0) {
+    if (passed->segment >= 0) {
+        const size_t length = passed->bell >= 0 ? sizeof(*passed) : sizeof(int);
+
         memset(&control, 0, sizeof(control));
         sent.msg_control = &control;
-        sent.msg_controllen = sizeof(control.bytes);
+        sent.msg_controllen = CMSG_SPACE(length);
         control.header.cmsg_level = SOL_SOCKET;
         control.header.cmsg_type = SCM_RIGHTS;
-        control.header.cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+        control.header.cmsg_len = CMSG_LEN(length);
+        memcpy(CMSG_DATA(&control.header), passed, length);
     }
     do
         count = sendmsg(remote->socket, &sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -145,7 +155,7 @@ static void send_event(struct cm_id *id, const struct cm_event *event)
     default: /* the id has its own timers */
         return;
     }
-    send_message(remote_of(id), &message, -1);
+    send_message(remote_of(id), &message, &nothing_passed);
 }
 
 static void ready(uint64_t watch);
@@ -180,26 +190,57 @@ close:
     return NULL;
 }
 
-/* Makes the proxy's queue pair; owns the segment in any case. Returns whether it was made. */
-static bool make_queue_pair(struct remote *remote, struct lb_wire_segment *segment, bool active)
+/* Makes the proxy's queue pair; owns the segment and the bell, which may be -1, in any case. Returns whether it was made. */
+static bool make_queue_pair(struct remote *remote, struct lb_wire_segment *segment, bool active, int bell)
 {
     const int socket = fcntl(remote->socket, F_DUPFD_CLOEXEC, 0);
 
     if (socket >= 0)
-        remote->qp = lb_proxy_create(segment, active, socket);
+        remote->qp = lb_proxy_create(segment, active, socket, bell);
     if (remote->qp != NULL)
         return true;
     if (socket >= 0)
         (void)close(socket);
+    if (bell >= 0)
+        (void)close(bell);
     lb_proxy_segment_unmap(segment);
+    return false;
+}
+
+static void close_passed(const struct passed *passed)
+{
+    if (passed->segment >= 0)
+        (void)close(passed->segment);
+    if (passed->bell >= 0)
+        (void)close(passed->bell);
+}
+
+/* Makes the active end's queue pair, and what is to be passed to the other end. Returns whether it was made. */
+static bool make_active_end(struct remote *remote, struct passed *passed)
+{
+    struct lb_wire_segment *segment;
+    int ends[2];
+
+    *passed = nothing_passed;
+    passed->segment = lb_proxy_segment_create(&segment);
+    if (passed->segment < 0)
+        return false;
+    /* It is possible without. */
+    if (lb_proxy_bell_open(ends))
+        ends[0] = -1;
+    else
+        passed->bell = ends[1];
+    if (make_queue_pair(remote, segment, true, ends[0]))
+        return true;
+    close_passed(passed);
     return false;
 }
 
 int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
 {
     const struct rdma_addr *address = &active->base.route.addr;
-    struct lb_wire_segment *segment;
     struct message message = {.type = REQUEST};
+    struct passed passed;
     struct cm_event told = {.counted_on = active};
     const int socket = cm_port_connect(cm_port_of(&address->dst_addr));
 
@@ -208,10 +249,7 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
     struct remote *remote = new_remote(socket);
     if (remote == NULL)
         return CM_REJECT_NO_SERVICE;
-    const int descriptor = lb_proxy_segment_create(&segment);
-    if (descriptor < 0 || !make_queue_pair(remote, segment, true)) {
-        if (descriptor >= 0)
-            (void)close(descriptor);
+    if (!make_active_end(remote, &passed)) {
         remote->over = true;
         lb_watch_call();
         return CM_REJECT_CONSUMER;
@@ -222,8 +260,8 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
     message.destination = address->dst_storage;
     remote->proxy.state = CM_REQUEST_RECEIVED;
     cm_pair(active, &remote->proxy);
-    send_message(remote, &message, descriptor);
-    (void)close(descriptor);
+    send_message(remote, &message, &passed);
+    close_passed(&passed);
     return 0;
 }
 
@@ -243,7 +281,8 @@ static struct rdma_conn_param parameters(struct remote *remote, const struct mes
     };
 }
 
-static void on_request(struct remote *remote, const struct message *message, int descriptor)
+/* Takes the bell out of what was passed. */
+static void on_request(struct remote *remote, const struct message *message, struct passed *passed)
 {
     struct sockaddr *destination = (struct sockaddr *)(uintptr_t)&message->destination;
     struct sockaddr *source = (struct sockaddr *)(uintptr_t)&message->source;
@@ -251,9 +290,15 @@ static void on_request(struct remote *remote, const struct message *message, int
     struct lb_wire_segment *segment;
     int reason = CM_REJECT_NO_SERVICE;
 
-    if (remote->qp != NULL || descriptor < 0 || message->data_length > CM_REQUEST_DATA ||
+    if (remote->qp != NULL || passed->segment < 0 || message->data_length > CM_REQUEST_DATA ||
             cm_address_length(source) == 0 || cm_address_length(destination) == 0 ||
-            lb_proxy_segment_map(descriptor, &segment) || !make_queue_pair(remote, segment, false)) {
+            (passed->bell >= 0 && !lb_proxy_bell_is_end(passed->bell)) || lb_proxy_segment_map(passed->segment, &segment)) {
+        remote->over = true;
+        return;
+    }
+    const int bell = passed->bell;
+    passed->bell = -1;
+    if (!make_queue_pair(remote, segment, false, bell)) {
         remote->over = true;
         return;
     }
@@ -286,13 +331,13 @@ static void on_lost(struct cm_id *id)
     cm_break_off(id);
 }
 
-static void on_message(struct remote *remote, const struct message *message, int descriptor)
+static void on_message(struct remote *remote, const struct message *message, struct passed *passed)
 {
     struct cm_id *id = &remote->proxy;
 
     switch (message->type) {
     case REQUEST:
-        on_request(remote, message, descriptor);
+        on_request(remote, message, passed);
         break;
     case REPLY:
         on_reply(remote, message);
@@ -322,23 +367,23 @@ static void on_message(struct remote *remote, const struct message *message, int
 
 enum received { NOTHING, RING, MESSAGE, END };
 
-/* Takes the next message from the socket; *descriptor is -1 without one. */
-static enum received receive(const struct remote *remote, struct message *message, int *descriptor)
+/* Takes the next message from the socket, with what was passed with it. */
+static enum received receive(const struct remote *remote, struct message *message, struct passed *passed)
 {
     union {
         struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(struct passed))];
     } control;
     struct iovec data = {.iov_base = message, .iov_len = sizeof(*message)};
     struct msghdr received = {
         .msg_iov = &data,
         .msg_iovlen = 1,
         .msg_control = &control,
-        .msg_controllen = CMSG_LEN(sizeof(int)), /* without the padding, in which a second descriptor would fit */
+        .msg_controllen = CMSG_LEN(sizeof(struct passed)), /* without padding, in which a further descriptor would fit */
     };
     ssize_t count;
 
-    *descriptor = -1;
+    *passed = nothing_passed;
     do
         count = recvmsg(remote->socket, &received, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (count < 0 && errno == EINTR);
@@ -346,7 +391,7 @@ static enum received receive(const struct remote *remote, struct message *messag
         return errno == EAGAIN || errno == EWOULDBLOCK ? NOTHING : END;
     const struct cmsghdr *header = CMSG_FIRSTHDR(&received);
     if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-        memcpy(descriptor, CMSG_DATA(header), sizeof(int));
+        memcpy(passed, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
     if (count == 1 && *(const char *)message == LB_PROXY_RING)
         return RING;
     if (count != (ssize_t)sizeof(*message) || message->magic != MAGIC || message->version != LB_WIRE_VERSION)
@@ -374,19 +419,18 @@ static void ready(uint64_t watch)
         ;
     for (int taken = 0; remote != NULL && !remote->over && taken < MESSAGES_AT_ONCE; taken++) {
         struct message message;
-        int descriptor;
-        const enum received received = receive(remote, &message, &descriptor);
+        struct passed passed;
+        const enum received received = receive(remote, &message, &passed);
 
         if (remote->qp != NULL && (received == END || (received == MESSAGE && message.type >= REJECT)))
             answer_before_the_end(remote);
         if (received == MESSAGE)
-            on_message(remote, &message, descriptor);
+            on_message(remote, &message, &passed);
         else if (received == RING)
             rung = remote->qp;
         else if (received == END)
             remote->over = true;
-        if (descriptor >= 0)
-            (void)close(descriptor);
+        close_passed(&passed);
         if (received == NOTHING)
             break;
         changed = changed || received != RING;
@@ -404,7 +448,7 @@ static void say_leave(struct remote *remote)
     struct message message = {.type = LEAVE};
 
     remote->left = true;
-    send_message(remote, &message, -1);
+    send_message(remote, &message, &nothing_passed);
 }
 
 /* Whether nothing more will happen on this connection. */

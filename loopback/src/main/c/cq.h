@@ -70,7 +70,8 @@ struct lb_cq {
     struct lb_cq_proxy *usual; /* proxies_lock: the only one, if the queue is polled and no event was requested; or NULL */
     int (*drive)(struct lb_cq *cq, int room, struct ibv_wc *wc); /* proxy_short.c; set once, as the next, before the first proxy */
     int (*drive_list)(struct lb_cq *cq, int room, struct ibv_wc *wc); /* proxy.c; proxies_lock held, and released */
-    void (*sleep)(struct lb_cq *cq); /* an event was requested */
+    void (*sleep)(struct lb_cq *cq);   /* an event was requested */
+    void (*fetched)(struct lb_cq *cq); /* an event was fetched */
     struct lb_lock proxies_lock;
     _Atomic uint32_t empty_polls; /* since an event was requested, roughly */
     struct lb_cq_faults *faults; /* cq_fault.c; NULL unless it was created under a fault plan; here, where every poll looks */
@@ -117,9 +118,24 @@ void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_w
 /* Removes the completions of a queue pair that is destroyed or reset, and pushes none any more. */
 void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num);
 
+/* A descriptor that another process makes readable when it has a completion for a queue of the channel: see proxy_sleep.c. */
+struct lb_hearing {
+    struct lb_hearing *next; /* the channel's bells_lock */
+    struct lb_cq *cq;
+    int fd;                  /* queues of one connection have the same */
+    void *(*hold)(struct lb_hearing *hearing); /* bells_lock held: a reference to what it belongs to */
+    bool (*answer)(void *held);                /* no lock held: works if somebody has called; puts the reference */
+};
+
+/*
+ * The descriptor of the program is an epoll instance of that of the events and of the bells. So it may become readable before there
+ * is an event: ibv_get_cq_event does what makes one.
+ */
 struct lb_comp_channel {
-    struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock */
-    struct lb_eventq events;      /* its descriptor is base.fd */
+    struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock; base.fd */
+    struct lb_eventq events;
+    struct lb_lock bells_lock;
+    struct lb_hearing *_Atomic hearings; /* bells_lock to change */
 };
 
 static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel *channel)
@@ -129,6 +145,16 @@ static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel
 
 /* Queues a completion event of a queue on its channel. */
 void lb_comp_channel_raise(struct lb_cq *cq);
+
+/*
+ * Adds a descriptor that calls a queue of the channel, and removes it. A hearing that was removed is not used any more. The first
+ * returns 0 or an errno value.
+ */
+int lb_comp_channel_hear(struct ibv_comp_channel *channel, struct lb_hearing *hearing);
+void lb_comp_channel_unhear(struct ibv_comp_channel *channel, struct lb_hearing *hearing);
+
+/* In the child of a fork: the descriptor of the channel, and what it hears, are the parent's. */
+void lb_comp_channel_forget(struct ibv_comp_channel *channel);
 
 /* Entries of the operations' table. */
 int lb_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);

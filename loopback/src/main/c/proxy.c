@@ -18,6 +18,8 @@
 #define POLLING 64u
 /* Proxies of one completion queue that work in one poll; the next poll continues behind them. */
 #define DRIVEN 16
+/* The budget of a thread that was called: what two full rings cost. */
+#define CALLED (16u * LB_WIRE_RING)
 
 /* All proxies of the process, for the watch thread. */
 static struct lb_lock proxies_lock;
@@ -29,6 +31,8 @@ static void free_proxy(struct lb_qp *qp)
 
     lb_wire_unmap(proxy->segment);
     (void)close(proxy->socket);
+    if (proxy->bell >= 0)
+        (void)close(proxy->bell);
     free(qp->sq_slots);
     free(proxy);
 }
@@ -54,29 +58,35 @@ static bool is_polled(struct lb_qp *qp)
 
 /*
  * Requests of the other end. A poll leaves the requests beyond its budget to the next poll. The watch thread leaves them to the
- * device thread, which costs a change of threads: so its budget is larger. The parts of a long request, as a rule, name the same
- * region: a locked instruction for each would wait until the producer's processor has given up the line of the position.
+ * device thread, which costs a change of threads: so its budget is larger. A thread that was called takes all that is there: it
+ * waits for the completion of the last one. The parts of a long request, as a rule, name the same region: a locked instruction for
+ * each would wait until the producer's processor has given up the line of the position.
  */
-static void take_requests(struct lb_proxy *proxy, struct lb_aftermath *aftermath)
+static void take_requests(struct lb_proxy *proxy, bool called, struct lb_aftermath *aftermath)
 {
-    uint64_t budget = is_polled(&proxy->qp) ? LB_CALL_BUDGET : LB_PROXY_TURN;
+    const bool itself = called || is_polled(&proxy->qp);
+    uint64_t budget = called ? CALLED : itself ? LB_CALL_BUDGET : LB_PROXY_TURN;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
     proxy->driven = true;
     lb_keep_begin(&proxy->qp);
-    const bool is_free = proxy->qp.wait == LB_WAIT_NONE || (proxy->qp.wait == LB_WAIT_TURN && is_polled(&proxy->qp));
+    const bool is_free = proxy->qp.wait == LB_WAIT_NONE || (proxy->qp.wait == LB_WAIT_TURN && itself);
     if (is_free && !proxy->qp.gone)
         lb_send_progress(&proxy->qp, &budget, aftermath);
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
     lb_keep_end(&proxy->qp);
     const bool rings = proxy->rings;
+    const uint32_t completes = proxy->completes;
     proxy->rings = false;
+    proxy->completes = 0;
     proxy->driven = false;
     lb_lock_release(&proxy->qp.sq_lock);
     lb_wire_fence();
-    if (rings || lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
-        lb_proxy_wake(proxy);
+    if (lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
+        lb_proxy_wake(proxy, 0);
+    else if (rings)
+        lb_proxy_wake(proxy, completes);
 }
 
 /* Whether something has arrived. */
@@ -107,7 +117,7 @@ static void run_aftermath(struct work *work)
 }
 
 /* Takes the records for the proxy, and for its queue pair if it has one. The caller makes sure that both exist. */
-static void take(struct lb_proxy *proxy, struct lb_qp *qp, struct work *work)
+static void take(struct lb_proxy *proxy, struct lb_qp *qp, bool called, struct work *work)
 {
     const bool stalled = atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
 
@@ -115,11 +125,11 @@ static void take(struct lb_proxy *proxy, struct lb_qp *qp, struct work *work)
         atomic_store_explicit(&proxy->stalled, false, memory_order_relaxed);
     if (qp != NULL && (lb_proxy_is_responded(proxy) || stalled))
         take_responses(proxy, qp, &work->responses);
-    take_requests(proxy, &work->requests);
+    take_requests(proxy, called, &work->requests);
 }
 
 /* Takes the records that have arrived; the caller holds a reference, and no lock. */
-static void drive(struct lb_proxy *proxy)
+static void drive(struct lb_proxy *proxy, bool called)
 {
     struct work work = {0};
 
@@ -131,34 +141,41 @@ static void drive(struct lb_proxy *proxy)
     if (qp != NULL)
         lb_qp_get(qp);
     lb_lock_release(&proxy->qp.rq_lock);
-    take(proxy, qp, &work);
+    take(proxy, qp, called, &work);
     run_aftermath(&work);
     if (qp != NULL)
         lb_qp_put(qp);
 }
 
-/* From now on the other end rings when it has published something. */
-static void fall_asleep(struct lb_proxy *proxy)
-{
-    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
-        atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
-    lb_wire_fence();
-}
-
 static void wake_up(struct lb_proxy *proxy)
 {
-    atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
+    lb_proxy_stay_awake(proxy);
     lb_watch_tick(); /* the watch thread looks after this end again if nobody polls any more */
 }
 
 void lb_proxy_answer(struct ibv_qp *qp)
 {
     struct lb_proxy *proxy = lb_proxy_of(lb_qp_of(qp));
-    uint32_t rung = LB_WIRE_RUNG;
 
-    (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &rung, LB_WIRE_ASLEEP);
-    lb_wire_fence();
-    drive(proxy);
+    lb_proxy_end_ring(proxy);
+    drive(proxy, false);
+    if (lb_proxy_listen(proxy))
+        drive(proxy, false);
+}
+
+/* On a thread that waits for an event of a queue; gives back its reference. Returns whether the other end had called. */
+static bool answer_call(void *held)
+{
+    struct lb_proxy *proxy = held;
+    const bool called = lb_proxy_take_call(proxy);
+
+    if (called) {
+        drive(proxy, true);
+        if (lb_proxy_fall_quiet(proxy)) /* there is no event yet, or one of its queues waits further */
+            drive(proxy, true);
+    }
+    lb_qp_put(&proxy->qp);
+    return called;
 }
 
 /*
@@ -213,7 +230,7 @@ static int drive_all_polled(struct lb_cq *cq, bool polling, int room, struct ibv
             keep_awake(member->proxy);
         const int taken = drive_short(member, cq, room - completed, wc + completed);
         if (taken < 0)
-            take(member->proxy, member->proxy->qp.peer, work);
+            take(member->proxy, member->proxy->qp.peer, false, work);
         else
             completed += taken;
         if (taken != 0)
@@ -246,12 +263,11 @@ static int drive_list(struct lb_cq *cq, int room, struct ibv_wc *wc)
     return completed == room || lb_cq_shows_none(cq) ? completed : lb_cq_poll_ring(cq, completed, room, wc);
 }
 
-/* The other hook. An event was requested: all proxies fall asleep, and the records that have arrived before are taken. */
-static void drive_asleep(struct lb_cq *cq)
+/* Changes how all proxies sleep, and takes the records that have arrived before for those for which that returns true. */
+static void drive_asleep(struct lb_cq *cq, bool (*change)(struct lb_proxy *proxy))
 {
     bool unfinished;
 
-    atomic_store_explicit(&cq->empty_polls, 0, memory_order_relaxed);
     do {
         struct work work = {0};
 
@@ -259,15 +275,34 @@ static void drive_asleep(struct lb_cq *cq)
         cq->usual = NULL;
         for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
                 at != NULL && !has_aftermath(&work); at = at->next) {
-            fall_asleep(at->proxy);
+            if (!change(at->proxy))
+                continue;
             lb_proxy_announce(at->proxy);
             if (has_work(at->proxy))
-                take(at->proxy, at->proxy->qp.peer, &work);
+                take(at->proxy, at->proxy->qp.peer, false, &work);
         }
         lb_lock_release(&cq->proxies_lock);
         unfinished = has_aftermath(&work);
         run_aftermath(&work);
     } while (unfinished);
+}
+
+static bool fall_asleep(struct lb_proxy *proxy)
+{
+    (void)lb_proxy_fall_asleep(proxy);
+    return true;
+}
+
+/* The other hooks. */
+static void on_requested(struct lb_cq *cq)
+{
+    atomic_store_explicit(&cq->empty_polls, 0, memory_order_relaxed);
+    drive_asleep(cq, fall_asleep);
+}
+
+static void on_fetched(struct lb_cq *cq)
+{
+    drive_asleep(cq, lb_proxy_fall_quiet);
 }
 
 /* All proxies, each with a reference, in memory that the watch thread keeps; *count of them. */
@@ -314,9 +349,10 @@ static bool drive_all(void)
             lb_proxy_announce(proxy);
         } else {
             if (awake)
-                fall_asleep(proxy);
-            drive(proxy);
+                (void)lb_proxy_fall_asleep(proxy);
+            drive(proxy, false);
         }
+        watched |= lb_proxy_look_after(proxy);
         lb_qp_put(&proxy->qp);
     }
     return watched;
@@ -329,9 +365,13 @@ static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_p
     if (cq->drive == NULL) {
         cq->drive = lb_proxy_drive;
         cq->drive_list = drive_list;
-        cq->sleep = drive_asleep;
+        cq->sleep = on_requested;
+        cq->fetched = on_fetched;
     }
     member->proxy = proxy;
+    member->hears = (connected->send_cq == cq ? LB_WIRE_HEARS_SENDS : 0) |
+        (connected->recv_cq == cq ? LB_WIRE_HEARS_RECEIVES : 0);
+    lb_proxy_hear(proxy, member, cq, answer_call);
     member->is_short = connected->recv_cq == cq && connected->srq == NULL && connected->faults == NULL && cq->faults == NULL;
     cq->usual = NULL;
     member->next = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
@@ -353,6 +393,7 @@ static void leave_queue(struct lb_cq *cq, struct lb_cq_proxy *member)
             first = first->next;
         first->next = member->next;
     }
+    lb_proxy_unhear(member->proxy, member);
     lb_lock_release(&cq->proxies_lock);
     lb_qp_put(&member->proxy->qp);
 }
@@ -428,9 +469,10 @@ static void detach(struct lb_qp *qp, struct lb_qp *connected)
     lb_watch_call(); /* the connection manager may end the proxy now */
 }
 
+/* After short messages. */
 static void ring(struct lb_qp *qp)
 {
-    lb_proxy_ring(lb_proxy_of(qp));
+    lb_proxy_ring(lb_proxy_of(qp), LB_WIRE_HEARS_RECEIVES);
 }
 
 static const struct lb_proxy_operations operations = {
@@ -447,7 +489,7 @@ static const struct lb_proxy_operations operations = {
     .detach = detach,
 };
 
-struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket)
+struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket, int bell)
 {
     struct lb_proxy *proxy = aligned_alloc(alignof(struct lb_proxy), sizeof(*proxy));
 
@@ -478,6 +520,7 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     lb_wire_start(&proxy->requests_out, &proxy->outbound->requests, &proxy->inbound->asleep);
     lb_wire_start(&proxy->responses_out, &proxy->outbound->responses, NULL);
     proxy->socket = socket;
+    proxy->bell = bell;
     if (!lb_qp_assign_number(qp))
         goto free_slots;
     lb_watch_on_tick(drive_all);
@@ -519,10 +562,10 @@ static void drain(struct lb_proxy *proxy)
     uint64_t before;
 
     /* As a poll does: so nothing is left to the device thread. */
-    atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
+    lb_proxy_stay_awake(proxy);
     do {
         before = consumed;
-        drive(proxy);
+        drive(proxy, false);
         consumed = consumed_by(proxy);
     } while (consumed != before && consumed - first < 2 * LB_WIRE_RING && !atomic_load(&proxy->broken));
 }
@@ -586,6 +629,16 @@ void lb_proxy_segment_unmap(struct lb_wire_segment *segment)
     lb_wire_unmap(segment);
 }
 
+int lb_proxy_bell_open(int ends[2])
+{
+    return lb_bell_open(ends);
+}
+
+bool lb_proxy_bell_is_end(int fd)
+{
+    return lb_bell_is_end(fd);
+}
+
 static void hold(void)
 {
     lb_lock_acquire(&proxies_lock);
@@ -608,6 +661,7 @@ static void forget(void)
         lb_wire_part(proxy->segment);
         /* Their owners may be threads of the parent: the end of such a bias would wait for them. */
         lb_lock_forget(&proxy->members_lock);
+        lb_proxy_forget_bell(proxy);
         if (atomic_load_explicit(&proxy->attached, memory_order_relaxed)) {
             lb_lock_forget(&proxy->joined->send_cq->proxies_lock);
             lb_lock_forget(&proxy->joined->recv_cq->proxies_lock);

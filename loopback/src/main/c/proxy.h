@@ -24,10 +24,11 @@ struct ibv_qp;
 
 /*
  * Creates the proxy of a queue pair of another process. `active`: this is the active end of the segment. A byte LB_PROXY_RING is
- * sent through the socket when the other end is to look at the segment. Owns the segment and the socket from success on; NULL
- * with errno on failure.
+ * sent through the socket when the other end is to look at the segment. `bell` is this end of the bell by which both ends call
+ * threads that wait for completions (bell.h); -1: there is none, and both are rung. Owns the segment and the descriptors from
+ * success on; NULL with errno on failure.
  */
-LB_EXPORT struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket);
+LB_EXPORT struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket, int bell);
 
 #define LB_PROXY_RING 0x52
 
@@ -46,9 +47,11 @@ LB_EXPORT bool lb_proxy_is_broken(struct ibv_qp *proxy);
  */
 LB_EXPORT void lb_proxy_destroy(struct ibv_qp *proxy);
 
-/* Segments for the connection manager: see wire.h. */
+/* Segments and bells for the connection manager: see wire.h and bell.h. */
 LB_EXPORT int lb_proxy_segment_create(struct lb_wire_segment **segment);
 LB_EXPORT int lb_proxy_segment_map(int fd, struct lb_wire_segment **segment);
 LB_EXPORT void lb_proxy_segment_unmap(struct lb_wire_segment *segment);
+LB_EXPORT int lb_proxy_bell_open(int ends[2]);
+LB_EXPORT bool lb_proxy_bell_is_end(int fd);
 
 #endif

@@ -16,26 +16,63 @@
 #include "segments.h"
 #include "watch.h"
 
-void lb_proxy_ring(struct lb_proxy *proxy)
+#define TRIES 8
+
+void lb_proxy_ring(struct lb_proxy *proxy, uint32_t completes)
 {
     lb_wire_fence();
-    lb_proxy_wake(proxy);
+    lb_proxy_wake(proxy, completes);
 }
 
-void lb_proxy_wake(struct lb_proxy *proxy)
+/* The other end is quiet. If it does not come in time, the watch thread of this one rings it. */
+static void expect(struct lb_proxy *proxy)
+{
+    if (!atomic_load_explicit(&proxy->unheard, memory_order_relaxed))
+        atomic_store_explicit(&proxy->unheard, true, memory_order_relaxed);
+    lb_watch_tick();
+}
+
+static void ring_socket(const struct lb_proxy *proxy)
 {
     static const char ring = LB_PROXY_RING;
-    uint32_t asleep = LB_WIRE_ASLEEP;
 
-    if (atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_ASLEEP ||
-            !atomic_compare_exchange_strong(&proxy->outbound->asleep, &asleep, LB_WIRE_RUNG))
-        return;
     while (send(proxy->socket, &ring, sizeof(ring), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 
-/* The other process has broken the rules: the connection manager ends the connection. */
-static void break_off(struct lb_proxy *proxy)
+void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes)
+{
+    _Atomic uint32_t *state = &proxy->outbound->asleep;
+    uint32_t seen = atomic_load_explicit(state, memory_order_relaxed);
+    bool calls = false;
+
+    if (proxy->bell < 0)
+        completes = 0;
+    /* Again when another thread has changed it. An end that changes it all the time is rung. */
+    for (int tries = 0; tries < TRIES; tries++) {
+        const uint32_t base = seen & LB_WIRE_STATE;
+
+        if (base == LB_WIRE_AWAKE || base == LB_WIRE_RUNG)
+            return;
+        if (base == LB_WIRE_QUIET && completes) {
+            expect(proxy);
+            return;
+        }
+        calls = base == LB_WIRE_ASLEEP && seen & completes;
+        if (atomic_compare_exchange_strong(state, &seen, calls ? LB_WIRE_QUIET | LB_WIRE_CALLED :
+                LB_WIRE_RUNG | (seen & LB_WIRE_CALLED)))
+            break;
+        calls = false;
+    }
+    if (!calls) {
+        ring_socket(proxy);
+        return;
+    }
+    lb_bell_call(proxy->bell);
+    expect(proxy);
+}
+
+void lb_proxy_break_off(struct lb_proxy *proxy)
 {
     if (!atomic_exchange(&proxy->broken, true))
         lb_watch_call();
@@ -54,6 +91,12 @@ static bool returns_bytes(unsigned int opcode)
 static bool is_send(unsigned int opcode)
 {
     return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+}
+
+/* Whether it completes a receive. */
+static bool takes_receive(unsigned int opcode)
+{
+    return is_send(opcode) || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
 /* Copies payload into a ring. */
@@ -221,6 +264,7 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
 {
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
     bool rings = false;
+    uint32_t completes = 0;
 
     lb_wire_note(&proxy->requests_out, atomic_load_explicit(&proxy->taken, memory_order_acquire));
     while (qp->sent != qp->posted && !qp->sq_error) {
@@ -239,10 +283,13 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
                 continue;
             }
         }
+        const bool receives = takes_receive(lb_send_slot(qp, qp->sent)->wr.opcode);
         if (step == SENT)
             step = is_behind_fence(qp) ? NO_ROOM : send_part(proxy, qp, &failure);
         if (step == SENT) {
             rings = true;
+            if (receives && qp->sent_bytes == 0) /* its last part */
+                completes |= LB_WIRE_HEARS_RECEIVES;
             continue;
         }
         if (step == FAILED && qp->executed != qp->sent)
@@ -270,9 +317,9 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         break;
     }
     if (proxy->requests_out.broken)
-        break_off(proxy);
+        lb_proxy_break_off(proxy);
     if (rings)
-        lb_proxy_ring(proxy);
+        lb_proxy_ring(proxy, completes);
 }
 
 /* Puts the bytes of a response into the elements of its request, or fails the request. Returns false if it has failed. */
@@ -385,7 +432,7 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
             atomic_store_explicit(&proxy->awaits, false, memory_order_release);
     }
     if (proxy->responses_in.broken)
-        break_off(proxy);
+        lb_proxy_break_off(proxy);
 }
 
 void lb_proxy_settle(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -437,13 +484,20 @@ static bool is_next_part(const struct lb_proxy *proxy)
     return proxy->message_length == proxy->request.offset;
 }
 
-/* Rings now, or at the end of take_requests: one fence for all that it has answered. */
-static void ring_after(struct lb_proxy *proxy)
+/*
+ * Rings now, or at the end of take_requests: one fence for all that it has answered. `completes` is whether the request completes
+ * at its requester.
+ */
+static void ring_after(struct lb_proxy *proxy, bool completes)
 {
-    if (proxy->driven)
+    const uint32_t kind = completes ? LB_WIRE_HEARS_SENDS : 0;
+
+    if (proxy->driven) {
         proxy->rings = true;
-    else
-        lb_proxy_ring(proxy);
+        proxy->completes |= kind;
+    } else {
+        lb_proxy_ring(proxy, kind);
+    }
 }
 
 /* Ends the request in execution: with a response, if one is due. */
@@ -469,18 +523,18 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
         };
         lb_wire_publish(&proxy->responses_out, &response, payload);
         lb_wire_consume(&proxy->requests_in, request->size);
-        ring_after(proxy);
+        ring_after(proxy, status != IBV_WC_SUCCESS || request->flags & LB_WIRE_AWAITED);
     } else if (more || !(request->flags & LB_WIRE_AWAITED)) {
         if (!more)
             atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request->size);
         /* take_requests looks once, at its end: the fence waits until the producer's processor has given up the position's line. */
         if (!proxy->driven && lb_wire_fed(&proxy->requests_in))
-            lb_proxy_wake(proxy);
+            lb_proxy_wake(proxy, 0);
     } else {
         atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request->size);
-        ring_after(proxy);
+        ring_after(proxy, true);
     }
 }
 
@@ -527,7 +581,7 @@ static void put(struct lb_proxy *proxy, char *payload, uint32_t length)
     qp->attr.rnr_retry = request->rnr_retry & 7;
     qp->attr.retry_cnt = request->retry_count & 7;
     qp->attr.timeout = request->timeout & 31;
-    qp->bytes_before = is_send(request->opcode) || request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? request->offset : 0;
+    qp->bytes_before = takes_receive(request->opcode) ? request->offset : 0;
     qp->is_part = is_send(request->opcode) && request->flags & LB_WIRE_MORE;
     proxy->message_length = request->flags & LB_WIRE_MORE ? request->offset + request->length : 0;
     qp->waited_for = LB_WAIT_NONE;
@@ -568,7 +622,7 @@ bool lb_proxy_next(struct lb_qp *qp)
     }
     if (payload != NULL || proxy->requests_in.broken) {
         proxy->requests_in.broken = true;
-        break_off(proxy);
+        lb_proxy_break_off(proxy);
     }
     return false;
 }

@@ -3,6 +3,7 @@
 #ifndef LOOPBACK_PROXY_REQUEST_H
 #define LOOPBACK_PROXY_REQUEST_H
 
+#include "bell.h"
 #include "execute.h"
 #include "proxy.h"
 
@@ -10,6 +11,8 @@ struct lb_proxy;
 
 /* Its place in the list of a completion queue. */
 struct lb_cq_proxy {
+    struct lb_hearing hearing; /* bell_lock: its cq is NULL if the queue has no channel that can hear the bell */
+    uint32_t hears;            /* bell_lock: what completes in this queue: LB_WIRE_HEARS_... */
     struct lb_cq_proxy *next;
     struct lb_proxy *proxy;
     bool is_short;             /* short messages can complete in this queue, as far as it never changes: see lb_proxy_take_short */
@@ -26,6 +29,13 @@ struct lb_proxy {
     struct lb_wire_half *outbound;
     uint32_t epoch;                        /* of the connected queue pair when it was connected; set once, under its sq_lock */
     int socket;                            /* to ring the other end */
+    int bell;                              /* to call it, and to be called; or -1 */
+    struct lb_lock bell_lock;              /* for changes of the state of this end, except to AWAKE while nothing else happens */
+    bool is_owed;                          /* bell_lock: this end was called, and has not found the byte yet */
+    bool is_mute;                          /* bell_lock: the bell is broken */
+    bool is_heard;                         /* bell_lock: the channels of its queues hear the bell */
+    _Atomic bool unheard;                  /* something was published for an end that is quiet: it was called, or not */
+    bool was_unheard;                      /* the watch thread's: at its last look */
     _Atomic bool attached;
     _Atomic bool broken;
     _Atomic bool polled;                   /* since the watch thread looked last */
@@ -47,7 +57,8 @@ struct lb_proxy {
     struct lb_wire_record request;         /* in execution */
     char *response;                        /* room for the payload of its response */
     bool driven;                           /* by take_requests, which rings at its end ... */
-    bool rings;                            /* ... if something was answered */
+    bool rings;                            /* ... if something was answered ... */
+    uint32_t completes;                    /* ... that completes this: see lb_proxy_wake */
     uint32_t message_length;               /* of the present request, in the parts that have been put into the send ring */
 };
 
@@ -76,9 +87,50 @@ static inline uint8_t lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp 
     return LB_WIRE_AWAITED;
 }
 
-/* The other end sees what was published, or is rung. The second has no fence: the caller has made one. */
-void lb_proxy_ring(struct lb_proxy *proxy);
-void lb_proxy_wake(struct lb_proxy *proxy);
+/*
+ * The other end sees what was published, or is woken: called if it hears completions of this kind (LB_WIRE_HEARS_...; 0: there is
+ * none), otherwise rung. The second has no fence: the caller has made one.
+ */
+void lb_proxy_ring(struct lb_proxy *proxy, uint32_t completes);
+void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes);
+
+/* The other process has broken the rules: the connection manager ends the connection. */
+void lb_proxy_break_off(struct lb_proxy *proxy);
+
+/*
+ * proxy_sleep.c. From now on the other end wakes this one when it has published something; the caller looks once more then. It is
+ * called for completions of queues whose event is requested. Returns whether it is.
+ */
+bool lb_proxy_fall_asleep(struct lb_proxy *proxy);
+
+/* An event of a queue was fetched: until the next request, completions need no wake-up. Returns whether it is called for others. */
+bool lb_proxy_fall_quiet(struct lb_proxy *proxy);
+
+/* From now on it is polled. */
+void lb_proxy_stay_awake(struct lb_proxy *proxy);
+
+/*
+ * It was rung: it is asleep, and is rung again. The second: nothing is left to do, and it is called for queues whose event is
+ * requested. Returns whether it is.
+ */
+void lb_proxy_end_ring(struct lb_proxy *proxy);
+bool lb_proxy_listen(struct lb_proxy *proxy);
+
+/* Takes the byte by which this end was called; false: there is none. */
+bool lb_proxy_take_call(struct lb_proxy *proxy);
+
+/* On the watch thread, in each tick: rings an end that is quiet for long. Returns whether it has to be looked after further. */
+bool lb_proxy_look_after(struct lb_proxy *proxy);
+
+/*
+ * The queue of this member becomes one whose channel hears the bell, or is none any more. `answer` is called for each call: see
+ * struct lb_hearing; it is given a reference.
+ */
+void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, bool (*answer)(void *proxy));
+void lb_proxy_unhear(struct lb_proxy *proxy, struct lb_cq_proxy *member);
+
+/* In the child of a fork: the bell is the parent's. */
+void lb_proxy_forget_bell(struct lb_proxy *proxy);
 
 /* The operations of a proxy: see struct lb_proxy_operations. */
 void lb_proxy_send(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermath *aftermath);

@@ -169,9 +169,10 @@ static inline __attribute__((always_inline)) bool take_one(
 /* Wakes the other end if it is seen to sleep and waits for what was answered, or waits for room. */
 static inline void wake(struct lb_proxy *proxy, bool answered)
 {
-    if (__builtin_expect((answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) == LB_WIRE_ASLEEP) ||
-            lb_wire_starved(&proxy->requests_in), 0))
-        lb_proxy_wake(proxy);
+    if (__builtin_expect(lb_wire_starved(&proxy->requests_in), 0))
+        lb_proxy_wake(proxy, 0);
+    if (__builtin_expect(answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
+        lb_proxy_wake(proxy, LB_WIRE_HEARS_SENDS);
 }
 
 void lb_proxy_announce(struct lb_proxy *proxy)

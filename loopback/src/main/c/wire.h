@@ -30,7 +30,7 @@
 #include "stream.h"
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
-#define LB_WIRE_VERSION 6u
+#define LB_WIRE_VERSION 7u
 
 /*
  * More than a processor's own cache as a rule. Long requests fill a ring until its oldest lines have left the cache of the producer
@@ -100,11 +100,22 @@ struct lb_wire_ring {
     alignas(64) char bytes[LB_WIRE_RING];
 };
 
-/* Whether the end that consumes a half polls, or has to be rung; RUNG: it was rung and has not answered. */
+/*
+ * Whether the end that consumes a half polls, or has to be woken: a state, and flags.
+ *
+ * An end that sleeps is rung (its watch thread works for it), or called through its bell if it hears that: a thread of the program
+ * waits for a completion of this kind, and works itself. Only the end itself changes the state to AWAKE, ASLEEP and QUIET, and the
+ * flags; the other end rings (ASLEEP or QUIET to RUNG) and calls (ASLEEP to QUIET with the flag CALLED).
+ */
 enum {
     LB_WIRE_AWAKE = 0,
     LB_WIRE_ASLEEP = 1,
-    LB_WIRE_RUNG = 2,
+    LB_WIRE_RUNG = 2,          /* it was rung and has not answered */
+    LB_WIRE_QUIET = 3,         /* it was called, or has fetched its event: completions need no further wake-up */
+    LB_WIRE_STATE = 3,         /* the bits of the state */
+    LB_WIRE_HEARS_RECEIVES = 4, /* ASLEEP: it is called for what completes a receive ... */
+    LB_WIRE_HEARS_SENDS = 8,   /* ... or a request of its own */
+    LB_WIRE_CALLED = 16,       /* a byte is in its bell, or about to be sent there */
 };
 
 struct lb_wire_half {

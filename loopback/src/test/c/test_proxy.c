@@ -47,7 +47,7 @@ static void open_segment(struct other *other)
     other->socket = sockets[1];
     other->to_us = &other->segment->to[0];
     other->to_it = &other->segment->to[1];
-    other->proxy = lb_proxy_create(other->segment, true, sockets[0]);
+    other->proxy = lb_proxy_create(other->segment, true, sockets[0], -1);
     CHECK(other->proxy != NULL);
 }
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy_sleep.c: how the end of a connection in this process sleeps, is woken, and looks after the sleep of the other end.
+ *
+ * While the event of a completion queue is requested, the queue's channel hears the bell: the other end makes the descriptor of the
+ * program readable, and the thread that waits there works (ibv_get_cq_event). One thread is woken, not first the watch thread, and
+ * by it the other one. The byte in the bell and the state belong together: an end that takes back its state also takes the byte, so
+ * the descriptor is not readable for nothing. If the byte is still on the way, the channels do not hear the bell until it is there.
+ */
+#include <unistd.h>
+
+#include "proxy_request.h"
+
+#define TRIES 8
+
+/* bell_lock held. */
+static void set_heard(struct lb_proxy *proxy, bool heard)
+{
+    if (proxy->is_heard == heard)
+        return;
+    proxy->is_heard = heard;
+    for (int i = 0; i < 2; i++) {
+        struct lb_cq_proxy *member = &proxy->members[i];
+        struct lb_cq *cq = member->hearing.cq;
+
+        if (cq == NULL)
+            continue;
+        if (!heard)
+            lb_comp_channel_unhear(cq->base.channel, &member->hearing);
+        else if (lb_comp_channel_hear(cq->base.channel, &member->hearing))
+            member->hearing.cq = NULL; /* no memory, or a limit: the end is rung for this queue */
+    }
+}
+
+/* bell_lock held. */
+static void take_owed(struct lb_proxy *proxy)
+{
+    const enum lb_bell_call call = lb_bell_take(proxy->bell);
+
+    if (call == LB_BELL_CALLED)
+        proxy->is_owed = false;
+    if (call == LB_BELL_BROKEN)
+        proxy->is_mute = true;
+}
+
+/* bell_lock held. Takes back the call that the other end has made, if it has. */
+static void take_back(struct lb_proxy *proxy)
+{
+    _Atomic uint32_t *state = &proxy->inbound->asleep;
+
+    if (atomic_load_explicit(state, memory_order_relaxed) & LB_WIRE_CALLED &&
+            atomic_fetch_and(state, ~(uint32_t)LB_WIRE_CALLED) & LB_WIRE_CALLED)
+        proxy->is_owed = true;
+    if (proxy->is_owed && !proxy->is_mute)
+        take_owed(proxy);
+    set_heard(proxy, !proxy->is_owed && !proxy->is_mute);
+}
+
+/* bell_lock held. The completions for which a thread may wait at a channel that hears the bell. */
+static uint32_t hears(const struct lb_proxy *proxy)
+{
+    uint32_t flags = 0;
+
+    for (int i = 0; i < 2 && proxy->is_heard; i++) {
+        const struct lb_cq *cq = proxy->members[i].hearing.cq;
+
+        if (cq != NULL && atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_ALL)
+            flags |= proxy->members[i].hears;
+    }
+    return flags;
+}
+
+#define FROM(state) (1u << (state))
+
+/*
+ * Changes the state if it is one of these: to ASLEEP with the flags of the queues whose events are requested, or, if there are
+ * none, to `otherwise`. Returns the flags.
+ */
+static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t otherwise)
+{
+    _Atomic uint32_t *state = &proxy->inbound->asleep;
+    uint32_t flags = 0;
+    int tries = 0;
+
+    lb_lock_acquire(&proxy->bell_lock);
+    for (; tries < TRIES; tries++) {
+        take_back(proxy);
+        flags = hears(proxy);
+        const uint32_t to = flags ? LB_WIRE_ASLEEP | flags : otherwise;
+        uint32_t seen = atomic_load_explicit(state, memory_order_relaxed) & ~(uint32_t)LB_WIRE_CALLED;
+        if (!(from & FROM(seen & LB_WIRE_STATE)) || atomic_compare_exchange_strong(state, &seen, to))
+            break;
+    }
+    if (tries == TRIES) { /* an end that is not honest */
+        proxy->is_owed = true;
+        atomic_store_explicit(state, LB_WIRE_ASLEEP, memory_order_relaxed);
+        set_heard(proxy, false);
+        flags = 0;
+    }
+    lb_lock_release(&proxy->bell_lock);
+    lb_wire_fence();
+    return flags;
+}
+
+bool lb_proxy_fall_asleep(struct lb_proxy *proxy)
+{
+    return change(proxy, FROM(LB_WIRE_AWAKE) | FROM(LB_WIRE_ASLEEP) | FROM(LB_WIRE_QUIET), LB_WIRE_ASLEEP) != 0;
+}
+
+bool lb_proxy_fall_quiet(struct lb_proxy *proxy)
+{
+    return change(proxy, FROM(LB_WIRE_ASLEEP) | FROM(LB_WIRE_QUIET), LB_WIRE_QUIET) != 0;
+}
+
+bool lb_proxy_listen(struct lb_proxy *proxy)
+{
+    return change(proxy, FROM(LB_WIRE_ASLEEP), LB_WIRE_ASLEEP) != 0;
+}
+
+void lb_proxy_stay_awake(struct lb_proxy *proxy)
+{
+    lb_lock_acquire(&proxy->bell_lock);
+    if (atomic_exchange(&proxy->inbound->asleep, LB_WIRE_AWAKE) & LB_WIRE_CALLED)
+        proxy->is_owed = true;
+    if (proxy->is_owed)
+        take_back(proxy);
+    lb_lock_release(&proxy->bell_lock);
+}
+
+void lb_proxy_end_ring(struct lb_proxy *proxy)
+{
+    uint32_t rung = LB_WIRE_RUNG;
+
+    lb_lock_acquire(&proxy->bell_lock);
+    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) & LB_WIRE_CALLED)
+        take_back(proxy);
+    (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &rung, LB_WIRE_ASLEEP);
+    lb_lock_release(&proxy->bell_lock);
+    lb_wire_fence();
+}
+
+bool lb_proxy_take_call(struct lb_proxy *proxy)
+{
+    bool called = false;
+
+    lb_lock_acquire(&proxy->bell_lock);
+    const enum lb_bell_call call = lb_bell_take(proxy->bell);
+    if (call == LB_BELL_BROKEN) {
+        proxy->is_mute = true;
+        set_heard(proxy, false);
+    } else if (call == LB_BELL_CALLED) {
+        called = proxy->is_owed ||
+            atomic_fetch_and(&proxy->inbound->asleep, ~(uint32_t)LB_WIRE_CALLED) & LB_WIRE_CALLED;
+        proxy->is_owed = false;
+        if (!called)
+            lb_proxy_break_off(proxy);
+    }
+    lb_lock_release(&proxy->bell_lock);
+    return called;
+}
+
+bool lb_proxy_look_after(struct lb_proxy *proxy)
+{
+    uint32_t seen = atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed);
+
+    if (!atomic_load_explicit(&proxy->unheard, memory_order_relaxed))
+        return false;
+    if ((seen & LB_WIRE_STATE) != LB_WIRE_QUIET) {
+        atomic_store_explicit(&proxy->unheard, false, memory_order_relaxed);
+        proxy->was_unheard = false;
+        return false;
+    }
+    if (!proxy->was_unheard) {
+        proxy->was_unheard = true;
+        return true;
+    }
+    lb_proxy_wake(proxy, 0);
+    return true;
+}
+
+static void *hold(struct lb_hearing *hearing)
+{
+    struct lb_cq_proxy *member = (struct lb_cq_proxy *)(void *)hearing;
+
+    lb_qp_get(&member->proxy->qp);
+    return member->proxy;
+}
+
+void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, bool (*answer)(void *proxy))
+{
+    if (proxy->bell < 0 || cq->base.channel == NULL || cq->faults != NULL)
+        return;
+    lb_lock_acquire(&proxy->bell_lock);
+    set_heard(proxy, false); /* and again, with this one */
+    member->hearing = (struct lb_hearing){.cq = cq, .fd = proxy->bell, .hold = hold, .answer = answer};
+    set_heard(proxy, !proxy->is_owed && !proxy->is_mute);
+    lb_lock_release(&proxy->bell_lock);
+}
+
+void lb_proxy_unhear(struct lb_proxy *proxy, struct lb_cq_proxy *member)
+{
+    lb_lock_acquire(&proxy->bell_lock);
+    if (proxy->is_heard && member->hearing.cq != NULL)
+        lb_comp_channel_unhear(member->hearing.cq->base.channel, &member->hearing);
+    member->hearing.cq = NULL;
+    (void)atomic_fetch_and(&proxy->inbound->asleep, ~(member->hears & (LB_WIRE_HEARS_RECEIVES | LB_WIRE_HEARS_SENDS)));
+    lb_lock_release(&proxy->bell_lock);
+}
+
+void lb_proxy_forget_bell(struct lb_proxy *proxy)
+{
+    lb_lock_forget(&proxy->bell_lock);
+    for (int i = 0; i < 2; i++) {
+        if (proxy->members[i].hearing.cq != NULL)
+            lb_comp_channel_forget(proxy->members[i].hearing.cq->base.channel);
+        proxy->members[i].hearing.cq = NULL;
+    }
+    if (proxy->bell >= 0)
+        (void)close(proxy->bell);
+    proxy->bell = -1;
+}
