@@ -13,91 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "other_end.h"
 #include "process_end.h"
-#include "proxy.h"
 #include "ringpoll_loopback.h"
-#include "test.h"
-#include "verbs_pair.h"
 #include "watch.h"
 
 #define LENGTH 64u
-
-/* Side 0 of the pair is connected to the proxy of a queue pair that does not exist. */
-struct other {
-    struct verbs_pair pair;
-    struct ibv_qp *proxy;
-    struct lb_wire_segment *segment;
-    struct lb_wire_half *to_us;
-    struct lb_wire_half *to_it;
-    int socket;
-    uint64_t requests_at;  /* where the next record of the ring is that the test writes */
-    uint64_t responses_at;
-};
-
-/* Its segment, and the proxy in this process. */
-static void open_segment(struct other *other)
-{
-    int sockets[2];
-
-    memset(other, 0, sizeof(*other));
-    const int fd = lb_proxy_segment_create(&other->segment);
-    CHECK(fd >= 0);
-    (void)close(fd);
-    CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
-    other->socket = sockets[1];
-    other->to_us = &other->segment->to[0];
-    other->to_it = &other->segment->to[1];
-    other->proxy = lb_proxy_create(other->segment, true, sockets[0], -1);
-    CHECK(other->proxy != NULL);
-}
-
-static void open_other_with(struct other *other, const struct verbs_options *options)
-{
-    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
-
-    open_segment(other);
-    verbs_pair_open(&other->pair, options);
-    CHECK_EQ(ibv_modify_qp(other->pair.qp[0], &reset, IBV_QP_STATE), 0);
-    verbs_connect(other->pair.qp[0], other->proxy->qp_num, options);
-}
-
-static void open_other(struct other *other)
-{
-    open_other_with(other, &(struct verbs_options){.rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
-}
-
-static void close_other(struct other *other)
-{
-    verbs_pair_close(&other->pair);
-    lb_proxy_destroy(other->proxy);
-    (void)close(other->socket);
-}
-
-/* The request that was sent as the next one; NULL: there is none. */
-static const struct lb_wire_record *request_at(struct other *other, uint64_t position)
-{
-    struct lb_wire_record *record = lb_wire_at(&other->to_it->requests, position);
-
-    return atomic_load(lb_wire_size(record)) != 0 ? record : NULL;
-}
-
-/* The position of the record behind this one. */
-static uint64_t behind(const struct lb_wire_record *record, uint64_t position)
-{
-    return record->flags & LB_WIRE_LAST ? (position / LB_WIRE_RING + 1) * LB_WIRE_RING : position + record->size;
-}
-
-static void put(struct lb_wire_ring *ring, uint64_t *position, const struct lb_wire_record *header)
-{
-    struct lb_wire_record *record = lb_wire_at(ring, *position);
-
-    if (header->size % 64 == 0)
-        atomic_store(lb_wire_size(lb_wire_at(ring, behind(header, *position))), 0);
-    memcpy((char *)record + sizeof(record->size), (const char *)header + sizeof(record->size),
-        sizeof(*header) - sizeof(record->size));
-    atomic_store(lb_wire_size(record), header->size);
-    *position = behind(header, *position);
-}
 
 static void respond(struct other *other, uint32_t number, enum ibv_wc_status status)
 {
@@ -332,19 +253,6 @@ static void should_break_off_at_a_response_to_what_was_not_sent(void)
     close_other(&other);
 }
 
-/* A message of the other process, without bytes. */
-static void send_to_us(struct other *other)
-{
-    put(&other->to_us->requests, &other->requests_at, &(struct lb_wire_record){
-        .size = sizeof(struct lb_wire_record),
-        .kind = LB_WIRE_REQUEST,
-        .opcode = IBV_WR_SEND,
-        .flags = LB_WIRE_AWAITED,
-        .number = other->requests_at / sizeof(struct lb_wire_record),
-        .rnr_retry = 7,
-    });
-}
-
 static void should_complete_acknowledged_requests_before_a_message(void)
 {
     struct other other;
@@ -495,7 +403,7 @@ static void open_beside(struct other *other, const struct other *first)
         .qp_type = IBV_QPT_RC,
     };
 
-    open_segment(other);
+    open_segment(other, false);
     other->pair.qp[0] = ibv_create_qp(first->pair.pd, &attr);
     CHECK(other->pair.qp[0] != NULL);
     verbs_connect(other->pair.qp[0], other->proxy->qp_num, &(struct verbs_options){.rnr_retry = 7});
@@ -603,13 +511,6 @@ static void should_show_a_record_and_nothing_behind_it(void)
         check_next(&other, i, IBV_WC_SUCCESS);
     }
     close_other(&other);
-}
-
-static bool is_rung(const struct other *other)
-{
-    char byte;
-
-    return recv(other->socket, &byte, 1, MSG_DONTWAIT) == 1;
 }
 
 /* Of both: requests, and acknowledgements. */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * other_end.h: the other process of a connection, played by the test itself: it reads and writes the shared segment, and so also
+ * breaks its rules.
+ */
+#ifndef LOOPBACK_OTHER_END_H
+#define LOOPBACK_OTHER_END_H
+
+#include "proxy.h"
+#include "test.h"
+#include "verbs_pair.h"
+
+/* Side 0 of the pair is connected to the proxy of a queue pair that does not exist. */
+struct other {
+    struct verbs_pair pair;
+    struct ibv_qp *proxy;
+    struct lb_wire_segment *segment;
+    struct lb_wire_half *to_us;
+    struct lb_wire_half *to_it;
+    int socket;
+    int bell;              /* or -1 */
+    uint64_t requests_at;  /* where the next record of the ring is that the test writes */
+    uint64_t responses_at;
+};
+
+/* The segment and the proxy alone. */
+void open_segment(struct other *other, bool with_bell);
+
+/* Without a bell; the last with one. */
+void open_other_with(struct other *other, const struct verbs_options *options);
+void open_other(struct other *other);
+void open_other_with_bell(struct other *other);
+void close_other(struct other *other);
+
+/* The request that was sent as the next one; NULL: there is none. */
+const struct lb_wire_record *request_at(struct other *other, uint64_t position);
+
+/* The position of the record behind this one. */
+uint64_t behind(const struct lb_wire_record *record, uint64_t position);
+
+/* Writes a record. */
+void put(struct lb_wire_ring *ring, uint64_t *position, const struct lb_wire_record *header);
+
+/* A message of the other process, without bytes. */
+void send_to_us(struct other *other);
+
+/* Whether the other process was rung, or called; takes that. */
+bool is_rung(const struct other *other);
+bool is_called(const struct other *other);
+
+#endif
