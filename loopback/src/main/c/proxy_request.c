@@ -27,8 +27,7 @@ void lb_proxy_ring(struct lb_proxy *proxy, uint32_t completes)
 /* The other end is quiet. If it does not come in time, the watch thread of this one rings it. */
 static void expect(struct lb_proxy *proxy)
 {
-    if (!atomic_load_explicit(&proxy->unheard, memory_order_relaxed))
-        atomic_store_explicit(&proxy->unheard, true, memory_order_relaxed);
+    atomic_store_explicit(&proxy->unheard, true, memory_order_release); /* behind the state: see lb_proxy_look_after */
     lb_watch_tick();
 }
 

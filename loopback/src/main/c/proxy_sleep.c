@@ -159,22 +159,27 @@ bool lb_proxy_take_call(struct lb_proxy *proxy)
     return called;
 }
 
+static bool is_quiet(const struct lb_proxy *proxy)
+{
+    return (atomic_load_explicit(&proxy->outbound->asleep, memory_order_acquire) & LB_WIRE_STATE) == LB_WIRE_QUIET;
+}
+
 bool lb_proxy_look_after(struct lb_proxy *proxy)
 {
-    uint32_t seen = atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed);
-
     if (!atomic_load_explicit(&proxy->unheard, memory_order_relaxed))
         return false;
-    if ((seen & LB_WIRE_STATE) != LB_WIRE_QUIET) {
-        atomic_store_explicit(&proxy->unheard, false, memory_order_relaxed);
+    if (!is_quiet(proxy)) {
+        /* A thread that calls the end now sets it behind the state. */
+        (void)atomic_exchange_explicit(&proxy->unheard, false, memory_order_acq_rel);
         proxy->was_unheard = false;
-        return false;
-    }
-    if (!proxy->was_unheard) {
-        proxy->was_unheard = true;
+        if (!is_quiet(proxy))
+            return false;
+        atomic_store_explicit(&proxy->unheard, true, memory_order_relaxed);
         return true;
     }
-    lb_proxy_wake(proxy, 0);
+    if (proxy->was_unheard)
+        lb_proxy_wake(proxy, 0);
+    proxy->was_unheard = true;
     return true;
 }
 
