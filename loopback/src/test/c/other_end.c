@@ -23,6 +23,7 @@ void open_segment(struct other *other, bool with_bell)
     if (with_bell)
         CHECK_EQ(lb_proxy_bell_open(bell), 0);
     other->bell = bell[1];
+    other->our_bell = with_bell ? dup(bell[0]) : -1;
     other->proxy = lb_proxy_create(other->segment, true, sockets[0], bell[0]);
     CHECK(other->proxy != NULL);
 }
@@ -62,6 +63,8 @@ void close_other(struct other *other)
     (void)close(other->socket);
     if (other->bell >= 0)
         (void)close(other->bell);
+    if (other->our_bell >= 0)
+        (void)close(other->our_bell);
 }
 
 const struct lb_wire_record *request_at(struct other *other, uint64_t position)

@@ -18,7 +18,8 @@ struct other {
     struct lb_wire_half *to_us;
     struct lb_wire_half *to_it;
     int socket;
-    int bell;              /* or -1 */
+    int bell;              /* or -1, as the next */
+    int our_bell;          /* the end of this process: it was the one that has made the pair */
     uint64_t requests_at;  /* where the next record of the ring is that the test writes */
     uint64_t responses_at;
 };

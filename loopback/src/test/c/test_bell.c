@@ -318,14 +318,14 @@ static void should_break_off_at_a_byte_without_a_call(void)
     close_other(&other);
 }
 
-/* The other process has the same socket as this end if it has made the pair. */
+/* The other process can do that to this end, too, if it has made the pair. */
 static void should_not_hear_a_bell_that_is_shut_down(void)
 {
     struct other other;
 
     open_waiting(&other);
     request_event(&other);
-    CHECK_EQ(shutdown(other.bell, SHUT_RDWR), 0);
+    CHECK_EQ(shutdown(other.our_bell, SHUT_RDWR), 0);
     (void)fetch(&other);
     CHECK(!is_readable(&other));
     CHECK(!fetch(&other));
