@@ -201,11 +201,18 @@ static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_
     return 0;
 }
 
+/* Whether a thread may wait for an event of either queue, while the other one is polled. */
+static bool awaits_event(const struct lb_qp *qp)
+{
+    return qp != NULL && (atomic_load_explicit(&qp->send_cq->notify, memory_order_relaxed) != LB_NOTIFY_NONE ||
+        atomic_load_explicit(&qp->recv_cq->notify, memory_order_relaxed) != LB_NOTIFY_NONE);
+}
+
 static inline void keep_awake(struct lb_proxy *proxy)
 {
     if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
         atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
-    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE)
+    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE && !awaits_event(proxy->qp.peer))
         wake_up(proxy);
 }
 

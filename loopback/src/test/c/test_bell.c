@@ -367,6 +367,20 @@ static void should_not_hear_while_no_event_is_requested(void)
     close_other(&other);
 }
 
+/* It would not be woken until the watch thread has seen, milliseconds later, that it does not poll any more. */
+static void should_stay_asleep_while_an_event_of_its_other_queue_is_requested(void)
+{
+    struct other other;
+    struct ibv_wc wc;
+
+    open_other_with(&other, &(struct verbs_options){.receives_apart = true, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[1], 0), 0);
+    for (int i = 0; i < 1000; i++)
+        CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    close_other(&other);
+}
+
 static _Atomic bool is_over;
 
 static void poll_all(struct end *end)
@@ -500,6 +514,8 @@ const struct test bell_tests[] = {
     {"a bell that is shut down is not heard any more", should_not_hear_a_bell_that_is_shut_down},
     {"a channel is not readable for the end of the other process", should_not_be_readable_for_the_end_of_the_other_process},
     {"a bell is heard while the event of any completion is requested", should_not_hear_while_no_event_is_requested},
+    {"an end stays asleep while an event of its other queue is requested",
+        should_stay_asleep_while_an_event_of_its_other_queue_is_requested},
     {"two processes that sleep exchange messages", should_exchange_messages_of_processes_that_sleep},
     {"a wait for messages of a killed process ends", should_end_the_wait_for_a_process_that_is_killed},
     {NULL, NULL},
