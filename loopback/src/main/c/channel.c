@@ -9,8 +9,8 @@
 
 #include "cq.h"
 
-/* So long ibv_get_cq_event waits for the event of a call that had made the descriptor readable, before it returns one without. */
-#define PATIENCE_MS 1000
+/* What one ibv_get_cq_event takes: another process can make the descriptor readable as often as it likes. */
+#define MOST_CALLS 16
 
 struct comp_event {
     struct lb_event event; /* first; its owner is the completion queue */
@@ -108,16 +108,22 @@ void lb_comp_channel_unhear(struct ibv_comp_channel *ibv_channel, struct lb_hear
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
 
     lb_lock_acquire(&channel->bells_lock);
-    (void)epoll_ctl(ibv_channel->fd, EPOLL_CTL_DEL, hearing->fd, NULL);
     struct lb_hearing *first = atomic_load_explicit(&channel->hearings, memory_order_relaxed);
     if (first == hearing) {
-        atomic_store_explicit(&channel->hearings, hearing->next, memory_order_relaxed);
+        first = hearing->next;
+        atomic_store_explicit(&channel->hearings, first, memory_order_relaxed);
     } else {
-        while (first != NULL && first->next != hearing)
-            first = first->next;
-        if (first != NULL)
-            first->next = hearing->next;
+        struct lb_hearing *before = first;
+
+        while (before != NULL && before->next != hearing)
+            before = before->next;
+        if (before != NULL)
+            before->next = hearing->next;
     }
+    while (first != NULL && first->fd != hearing->fd)
+        first = first->next;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = first};
+    (void)epoll_ctl(ibv_channel->fd, first != NULL ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, hearing->fd, &event);
     lb_lock_release(&channel->bells_lock);
 }
 
@@ -129,79 +135,52 @@ void lb_comp_channel_forget(struct ibv_comp_channel *ibv_channel)
     atomic_store_explicit(&channel->hearings, NULL, memory_order_relaxed);
 }
 
-enum answer {
-    NOBODY,  /* has called */
-    NOTHING, /* is left to do for the one who has called: another thread does it */
-    ANSWERED
-};
-
-/* Works for one process that has called, through *fd. */
-static enum answer answer_call(struct lb_comp_channel *channel, int *fd)
+bool lb_comp_channel_can_hear(const struct ibv_comp_channel *channel)
 {
-    const struct lb_hearing *found = NULL;
+    const int flags = fcntl(channel->fd, F_GETFL);
+
+    return flags >= 0 && flags & O_NONBLOCK;
+}
+
+/* Works for one process that has called; false: none has, and no event has come meanwhile. */
+static bool answer_call(struct lb_comp_channel *channel)
+{
+    void (*answer)(void *) = NULL;
     struct epoll_event event;
-    bool (*answer)(void *) = NULL;
     void *held = NULL;
 
     if (atomic_load_explicit(&channel->hearings, memory_order_acquire) == NULL)
-        return NOBODY;
-    /* Hearings are removed under the lock: what is ready here is one. */
+        return false;
+    /* Hearings are removed under the lock: what is ready here is one, or the events. */
     lb_lock_acquire(&channel->bells_lock);
-    if (epoll_wait(channel->base.fd, &event, 1, 0) == 1 && event.data.ptr != NULL) {
+    const bool is_ready = epoll_wait(channel->base.fd, &event, 1, 0) == 1;
+    if (is_ready && event.data.ptr != NULL) {
         struct lb_hearing *hearing = event.data.ptr;
 
-        found = hearing;
-        *fd = hearing->fd;
         answer = hearing->answer;
         held = hearing->hold(hearing);
     }
     lb_lock_release(&channel->bells_lock);
-    if (found == NULL)
-        return NOBODY;
-    return answer(held) ? ANSWERED : NOTHING;
+    if (answer != NULL)
+        answer(held);
+    return is_ready;
 }
 
-/* Raises the requested event of a queue that was called through this descriptor, but has no completion. */
-static void raise_without_completion(struct lb_comp_channel *channel, int called)
-{
-    bool raised = false;
-
-    lb_lock_acquire(&channel->bells_lock);
-    for (const struct lb_hearing *hearing = atomic_load_explicit(&channel->hearings, memory_order_relaxed);
-            hearing != NULL && !raised; hearing = hearing->next) {
-        if (hearing->fd != called)
-            continue;
-        lb_lock_acquire(&hearing->cq->push_lock);
-        raised = hearing->cq->notify != LB_NOTIFY_NONE;
-        hearing->cq->notify = LB_NOTIFY_NONE;
-        if (raised)
-            lb_comp_channel_raise(hearing->cq);
-        lb_lock_release(&hearing->cq->push_lock);
-    }
-    lb_lock_release(&channel->bells_lock);
-}
-
-/*
- * Waits until an event may be there. A program that has found the descriptor readable may expect one: `called`, or -1, is who has
- * made it so. Returns 0, or -1 with errno as lb_eventq_wait.
- */
-static int wait_for_event(struct lb_comp_channel *channel, int called)
+/* Waits until an event may be there; returns 0, or -1 with errno. */
+static int wait_for_event(const struct lb_comp_channel *channel)
 {
     struct pollfd waiting = {.fd = channel->base.fd, .events = POLLIN};
     const int flags = fcntl(channel->base.fd, F_GETFL);
 
     if (flags < 0)
         return -1;
-    if (flags & O_NONBLOCK && called < 0) {
+    if (flags & O_NONBLOCK) {
         errno = EAGAIN;
         return -1;
     }
-    const int ready = flags & O_NONBLOCK ? 0 : poll(&waiting, 1, called >= 0 ? PATIENCE_MS : -1);
-    if (ready < 0)
+    if (poll(&waiting, 1, -1) < 0)
         return -1;
-    if (ready == 0) {
-        raise_without_completion(channel, called);
-    } else if (waiting.revents & POLLNVAL) {
+    if (waiting.revents & POLLNVAL) {
         errno = EBADF;
         return -1;
     }
@@ -214,8 +193,7 @@ LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_
     if (lb_fails(__func__))
         return -1;
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
-    int called = -1; /* before this call, without an event so far */
-    bool waited = false;
+    int calls = 0;
 
     for (;;) {
         struct lb_event *event = lb_eventq_take(&channel->events);
@@ -231,16 +209,14 @@ LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_
                 owner->fetched(owner);
             return 0;
         }
-        int fd = -1;
-        const enum answer answer = answer_call(channel, &fd);
-        if (answer == ANSWERED && !waited)
-            called = fd;
-        if (answer != NOBODY)
+        if (calls < MOST_CALLS && answer_call(channel)) {
+            calls++;
             continue;
-        if (wait_for_event(channel, called))
+        }
+        /* What is left ready is not lost: an end that does not answer its calls is rung. */
+        if (wait_for_event(channel))
             return -1;
-        called = -1;
-        waited = true;
+        calls = 0;
     }
 }
 

@@ -124,12 +124,13 @@ struct lb_hearing {
     struct lb_cq *cq;
     int fd;                  /* queues of one connection have the same */
     void *(*hold)(struct lb_hearing *hearing); /* bells_lock held: a reference to what it belongs to */
-    bool (*answer)(void *held);                /* no lock held: works if somebody has called; puts the reference */
+    void (*answer)(void *held);                /* no lock held: works if somebody has called; puts the reference */
 };
 
 /*
  * The descriptor of the program is an epoll instance of that of the events and of the bells. So it may become readable before there
- * is an event: ibv_get_cq_event does what makes one.
+ * is an event: ibv_get_cq_event does what makes one, or fails with EAGAIN. A program whose descriptor blocks would wait there, so its
+ * channel hears no bell.
  */
 struct lb_comp_channel {
     struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock; base.fd */
@@ -152,6 +153,9 @@ void lb_comp_channel_raise(struct lb_cq *cq);
  */
 int lb_comp_channel_hear(struct ibv_comp_channel *channel, struct lb_hearing *hearing);
 void lb_comp_channel_unhear(struct ibv_comp_channel *channel, struct lb_hearing *hearing);
+
+/* Whether the program has made the descriptor non-blocking; it may do so at any time. */
+bool lb_comp_channel_can_hear(const struct ibv_comp_channel *channel);
 
 /* In the child of a fork: the descriptor of the channel, and what it hears, are the parent's. */
 void lb_comp_channel_forget(struct ibv_comp_channel *channel);

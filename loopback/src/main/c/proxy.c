@@ -163,19 +163,17 @@ void lb_proxy_answer(struct ibv_qp *qp)
         drive(proxy, false);
 }
 
-/* On a thread that waits for an event of a queue; gives back its reference. Returns whether the other end had called. */
-static bool answer_call(void *held)
+/* On a thread that fetches an event of a queue, if the other end has called; gives back the reference. */
+static void answer_call(void *held)
 {
     struct lb_proxy *proxy = held;
-    const bool called = lb_proxy_take_call(proxy);
 
-    if (called) {
+    if (lb_proxy_take_call(proxy)) {
         drive(proxy, true);
         if (lb_proxy_fall_quiet(proxy)) /* there is no event yet, or one of its queues waits further */
             drive(proxy, true);
     }
     lb_qp_put(&proxy->qp);
-    return called;
 }
 
 /*

@@ -12,7 +12,9 @@ struct lb_proxy;
 /* Its place in the list of a completion queue. */
 struct lb_cq_proxy {
     struct lb_hearing hearing; /* bell_lock: its cq is NULL if the queue has no channel that can hear the bell */
+    struct lb_cq *cq;          /* bell_lock: the queue, or NULL */
     uint32_t hears;            /* bell_lock: what completes in this queue: LB_WIRE_HEARS_... */
+    bool is_heard;             /* bell_lock: its channel hears the bell */
     struct lb_cq_proxy *next;
     struct lb_proxy *proxy;
     bool is_short;             /* short messages can complete in this queue, as far as it never changes: see lb_proxy_take_short */
@@ -33,7 +35,6 @@ struct lb_proxy {
     struct lb_lock bell_lock;              /* for changes of the state of this end, except to AWAKE while nothing else happens */
     bool is_owed;                          /* bell_lock: this end was called, and has not found the byte yet */
     bool is_mute;                          /* bell_lock: the bell is broken */
-    bool is_heard;                         /* bell_lock: the channels of its queues hear the bell */
     _Atomic bool unheard;                  /* something was published for an end that is quiet: it was called, or not */
     bool was_unheard;                      /* the watch thread's: at its last look */
     _Atomic bool attached;
@@ -126,7 +127,7 @@ bool lb_proxy_look_after(struct lb_proxy *proxy);
  * The queue of this member becomes one whose channel hears the bell, or is none any more. `answer` is called for each call: see
  * struct lb_hearing; it is given a reference.
  */
-void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, bool (*answer)(void *proxy));
+void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*answer)(void *proxy));
 void lb_proxy_unhear(struct lb_proxy *proxy, struct lb_cq_proxy *member);
 
 /* In the child of a fork: the bell is the parent's. */

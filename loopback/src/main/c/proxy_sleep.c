@@ -2,8 +2,8 @@
 /*
  * proxy_sleep.c: how the end of a connection in this process sleeps, is woken, and looks after the sleep of the other end.
  *
- * While the event of a completion queue is requested, the queue's channel hears the bell: the other end makes the descriptor of the
- * program readable, and the thread that waits there works (ibv_get_cq_event). One thread is woken, not first the watch thread, and
+ * While the event of a completion queue is requested, the queue's channel hears the bell, if its descriptor does not block: the
+ * other end makes the descriptor readable, and the thread that waits there works (ibv_get_cq_event). One thread is woken, not first the watch thread, and
  * by it the other one. The byte in the bell and the state belong together: an end that takes back its state also takes the byte, so
  * the descriptor is not readable for nothing. If the byte is still on the way, the channels do not hear the bell until it is there.
  */
@@ -13,22 +13,20 @@
 
 #define TRIES 8
 
-/* bell_lock held. */
+/* bell_lock held. Those channels hear the bell that can, or none does. */
 static void set_heard(struct lb_proxy *proxy, bool heard)
 {
-    if (proxy->is_heard == heard)
-        return;
-    proxy->is_heard = heard;
     for (int i = 0; i < 2; i++) {
         struct lb_cq_proxy *member = &proxy->members[i];
         struct lb_cq *cq = member->hearing.cq;
 
-        if (cq == NULL)
+        if (cq == NULL || member->is_heard == (heard && lb_comp_channel_can_hear(cq->base.channel)))
             continue;
-        if (!heard)
+        if (member->is_heard)
             lb_comp_channel_unhear(cq->base.channel, &member->hearing);
         else if (lb_comp_channel_hear(cq->base.channel, &member->hearing))
             member->hearing.cq = NULL; /* no memory, or a limit: the end is rung for this queue */
+        member->is_heard = !member->is_heard && member->hearing.cq != NULL;
     }
 }
 
@@ -61,20 +59,33 @@ static uint32_t hears(const struct lb_proxy *proxy)
 {
     uint32_t flags = 0;
 
-    for (int i = 0; i < 2 && proxy->is_heard; i++) {
-        const struct lb_cq *cq = proxy->members[i].hearing.cq;
+    for (int i = 0; i < 2; i++) {
+        const struct lb_cq_proxy *member = &proxy->members[i];
 
-        if (cq != NULL && atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_ALL)
-            flags |= proxy->members[i].hears;
+        if (member->is_heard && atomic_load_explicit(&member->hearing.cq->notify, memory_order_relaxed) == LB_NOTIFY_ALL)
+            flags |= member->hears;
     }
     return flags;
+}
+
+/* Whether an event of either queue is requested, which its channel may not hear. */
+static bool awaits_event(const struct lb_proxy *proxy)
+{
+    bool awaits = false;
+
+    for (int i = 0; i < 2; i++) {
+        const struct lb_cq *cq = proxy->members[i].cq;
+
+        awaits = awaits || (cq != NULL && atomic_load_explicit(&cq->notify, memory_order_relaxed) != LB_NOTIFY_NONE);
+    }
+    return awaits;
 }
 
 #define FROM(state) (1u << (state))
 
 /*
- * Changes the state if it is one of these: to ASLEEP with the flags of the queues whose events are requested, or, if there are
- * none, to `otherwise`. Returns the flags.
+ * Changes the state if it is one of these: to ASLEEP if an event is requested, with the flags of the queues whose channels hear
+ * the bell; otherwise to `otherwise`. Returns the flags.
  */
 static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t otherwise)
 {
@@ -86,7 +97,7 @@ static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t other
     for (; tries < TRIES; tries++) {
         take_back(proxy);
         flags = hears(proxy);
-        const uint32_t to = flags ? LB_WIRE_ASLEEP | flags : otherwise;
+        const uint32_t to = flags ? LB_WIRE_ASLEEP | flags : awaits_event(proxy) ? LB_WIRE_ASLEEP : otherwise;
         uint32_t seen = atomic_load_explicit(state, memory_order_relaxed) & ~(uint32_t)LB_WIRE_CALLED;
         if (!(from & FROM(seen & LB_WIRE_STATE)) || atomic_compare_exchange_strong(state, &seen, to))
             break;
@@ -191,23 +202,25 @@ static void *hold(struct lb_hearing *hearing)
     return member->proxy;
 }
 
-void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, bool (*answer)(void *proxy))
+void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*answer)(void *proxy))
 {
-    if (proxy->bell < 0 || cq->base.channel == NULL || cq->faults != NULL)
-        return;
     lb_lock_acquire(&proxy->bell_lock);
-    set_heard(proxy, false); /* and again, with this one */
-    member->hearing = (struct lb_hearing){.cq = cq, .fd = proxy->bell, .hold = hold, .answer = answer};
-    set_heard(proxy, !proxy->is_owed && !proxy->is_mute);
+    member->cq = cq;
+    if (proxy->bell >= 0 && cq->base.channel != NULL && cq->faults == NULL) {
+        member->hearing = (struct lb_hearing){.cq = cq, .fd = proxy->bell, .hold = hold, .answer = answer};
+        set_heard(proxy, !proxy->is_owed && !proxy->is_mute);
+    }
     lb_lock_release(&proxy->bell_lock);
 }
 
 void lb_proxy_unhear(struct lb_proxy *proxy, struct lb_cq_proxy *member)
 {
     lb_lock_acquire(&proxy->bell_lock);
-    if (proxy->is_heard && member->hearing.cq != NULL)
+    if (member->is_heard)
         lb_comp_channel_unhear(member->hearing.cq->base.channel, &member->hearing);
+    member->is_heard = false;
     member->hearing.cq = NULL;
+    member->cq = NULL;
     (void)atomic_fetch_and(&proxy->inbound->asleep, ~(member->hears & (LB_WIRE_HEARS_RECEIVES | LB_WIRE_HEARS_SENDS)));
     lb_lock_release(&proxy->bell_lock);
 }
@@ -219,6 +232,7 @@ void lb_proxy_forget_bell(struct lb_proxy *proxy)
         if (proxy->members[i].hearing.cq != NULL)
             lb_comp_channel_forget(proxy->members[i].hearing.cq->base.channel);
         proxy->members[i].hearing.cq = NULL;
+        proxy->members[i].is_heard = false;
     }
     if (proxy->bell >= 0)
         (void)close(proxy->bell);

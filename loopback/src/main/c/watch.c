@@ -99,6 +99,7 @@ static void *run(void *unused)
             if (last_ticks == 0) {
                 /* A thread that has found `ticking` set has stored before what this tick looks at. */
                 atomic_store(&ticking, false);
+                atomic_thread_fence(memory_order_seq_cst);
                 if (tick())
                     atomic_store(&ticking, true);
             }

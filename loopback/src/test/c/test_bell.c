@@ -108,35 +108,41 @@ static void should_work_in_the_call_that_fetches_the_event(void)
     close_other(&other);
 }
 
-/* The event is fetched by a thread that waits in the call; the descriptor blocks. */
-static void *wait_for_event(void *argument)
-{
-    struct other *other = argument;
-    struct ibv_cq *cq;
-    void *context;
-
-    CHECK_EQ(ibv_get_cq_event(other->pair.channel, &cq, &context), 0);
-    ibv_ack_cq_events(cq, 1);
-    return NULL;
-}
-
-static void should_wake_a_thread_that_waits_in_the_call(void)
+/* Its program would wait in ibv_get_cq_event for a call that has no completion. */
+static void should_not_hear_through_a_descriptor_that_blocks(void)
 {
     struct other other;
-    pthread_t thread;
 
     open_waiting(&other);
-    CHECK_EQ(fcntl(other.pair.channel->fd, F_SETFL, 0), 0);
-    for (uint64_t i = 0; i < 20; i++) {
+    for (uint64_t i = 0; i < 3; i++) {
+        CHECK_EQ(fcntl(other.pair.channel->fd, F_SETFL, 0), 0);
         verbs_recv(&other.pair, 0, i, 0, LENGTH);
         request_event(&other);
-        CHECK_EQ(pthread_create(&thread, NULL, wait_for_event, &other), 0);
-        (void)poll(NULL, 0, (int)i % 3); /* it waits already, or not yet */
+        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
         send_to_us(&other);
-        call(&other);
-        CHECK_EQ(pthread_join(thread, NULL), 0);
+        lb_proxy_answer(other.proxy);
+        CHECK(fetch(&other));
         CHECK(poll_one(&other, i));
+        CHECK_EQ(fcntl(other.pair.channel->fd, F_SETFL, O_NONBLOCK), 0);
+        request_event(&other);
+        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | HEARS_BOTH);
     }
+    close_other(&other);
+}
+
+/* It would be woken a millisecond later. */
+static void should_be_rung_while_the_event_of_a_queue_that_does_not_hear_is_requested(void)
+{
+    struct other other;
+
+    open_waiting(&other);
+    verbs_recv(&other.pair, 0, 1, 0, LENGTH);
+    request_event(&other);
+    send_to_us(&other);
+    lb_proxy_answer(other.proxy);
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 1), 0); /* of solicited ones */
+    CHECK(fetch(&other)); /* the first event */
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
     close_other(&other);
 }
 
@@ -188,8 +194,8 @@ static void should_not_hear_while_a_byte_is_still_to_come(void)
     close_other(&other);
 }
 
-/* For a receive that is not posted, for instance: a program that has found the descriptor readable gets an event. */
-static void should_return_an_event_if_there_is_no_completion_after_a_call(void)
+/* For a receive that is not posted, for instance. */
+static void should_go_on_waiting_after_a_call_without_a_completion(void)
 {
     struct other other;
 
@@ -198,20 +204,13 @@ static void should_return_an_event_if_there_is_no_completion_after_a_call(void)
     send_to_us(&other);
     call(&other);
     CHECK(is_readable(&other));
-    CHECK(fetch(&other));
-    CHECK(!poll_one(&other, 0));
-    request_event(&other);
+    CHECK(!fetch(&other));
     CHECK(!is_readable(&other));
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | HEARS_BOTH);
     verbs_recv(&other.pair, 0, 3, 0, LENGTH);
+    CHECK(is_readable(&other));
     CHECK(fetch(&other));
     CHECK(poll_one(&other, 3));
-    /* The same with a descriptor that blocks. */
-    CHECK_EQ(fcntl(other.pair.channel->fd, F_SETFL, 0), 0);
-    request_event(&other);
-    send_to_us(&other);
-    call(&other);
-    CHECK(fetch(&other));
-    CHECK(!poll_one(&other, 0));
     close_other(&other);
 }
 
@@ -393,19 +392,36 @@ static void poll_all(struct end *end)
     } while (end->receives_ended + end->sends_ended != before);
 }
 
+static void begin_to_wait(struct end *end)
+{
+    CHECK_EQ(fcntl(end->id->recv_cq_channel->fd, F_SETFL, O_NONBLOCK), 0);
+    CHECK_EQ(ibv_req_notify_cq(end->id->recv_cq, 0), 0);
+}
+
+/* Waits for an event, and requests the next one. */
+static void await_event(struct end *end)
+{
+    struct pollfd readable = {.fd = end->id->recv_cq_channel->fd, .events = POLLIN};
+    struct ibv_cq *cq;
+    void *context;
+
+    while (ibv_get_cq_event(end->id->recv_cq_channel, &cq, &context)) {
+        CHECK_EQ(errno, EAGAIN);
+        CHECK_EQ(poll(&readable, 1, PATIENCE_S * 1000), 1);
+    }
+    ibv_ack_cq_events(cq, 1);
+    CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+}
+
 /* Takes messages, and waits for the next one, until the queue pair is flushed. */
 static void *wait_for_messages(void *argument)
 {
     struct end *end = argument;
-    struct ibv_cq *cq;
-    void *context;
 
-    CHECK_EQ(ibv_req_notify_cq(end->id->recv_cq, 0), 0);
+    begin_to_wait(end);
     while (!atomic_load(&is_over)) {
         poll_all(end);
-        CHECK_EQ(ibv_get_cq_event(end->id->recv_cq_channel, &cq, &context), 0);
-        ibv_ack_cq_events(cq, 1);
-        CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+        await_event(end);
     }
     return NULL;
 }
@@ -445,16 +461,11 @@ static void exchange(struct end *end, uint32_t messages)
     struct ibv_sge sge = {.addr = (uintptr_t)end->bytes, .length = LENGTH, .lkey = end->mr->lkey};
     struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
     struct ibv_send_wr *bad;
-    struct ibv_cq *cq;
-    void *context;
 
     CHECK_EQ(ibv_post_send(end->id->qp, &wr, &bad), 0);
     end->sends_posted++;
-    for (poll_all(end); end->receives_ended < messages; poll_all(end)) {
-        CHECK_EQ(ibv_get_cq_event(end->id->recv_cq_channel, &cq, &context), 0);
-        ibv_ack_cq_events(cq, 1);
-        CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
-    }
+    for (poll_all(end); end->receives_ended < messages; poll_all(end))
+        await_event(end);
 }
 
 /* The other process. */
@@ -464,7 +475,7 @@ int process_sleeper(const char *port, const char *rounds)
 
     alarm(PATIENCE_S);
     CHECK(connect_to(atoi(port), &end));
-    CHECK_EQ(ibv_req_notify_cq(end.id->recv_cq, 0), 0);
+    begin_to_wait(&end);
     for (uint32_t i = 0; i < (uint32_t)atoi(rounds); i++)
         exchange(&end, i + 1);
     settle(&end);
@@ -491,7 +502,7 @@ static void should_exchange_messages_of_processes_that_sleep(void)
         _exit(127);
     }
     accept_peer(listener, &end);
-    CHECK_EQ(ibv_req_notify_cq(end.id->recv_cq, 0), 0);
+    begin_to_wait(&end);
     for (uint32_t i = 0; i < ROUNDS; i++)
         exchange(&end, i + 1);
     settle(&end);
@@ -503,10 +514,12 @@ static void should_exchange_messages_of_processes_that_sleep(void)
 
 const struct test bell_tests[] = {
     {"the thread that fetches an event works for a process that has called", should_work_in_the_call_that_fetches_the_event},
-    {"a call of another process wakes a thread that waits for an event", should_wake_a_thread_that_waits_in_the_call},
+    {"a channel whose descriptor blocks does not hear a bell", should_not_hear_through_a_descriptor_that_blocks},
+    {"an end is rung while an event is requested that it is not called for",
+        should_be_rung_while_the_event_of_a_queue_that_does_not_hear_is_requested},
     {"a channel is not readable when a call comes after its event", should_not_be_readable_when_the_byte_comes_after_the_event},
     {"a channel does not hear a bell whose byte is still to come", should_not_hear_while_a_byte_is_still_to_come},
-    {"a call without a completion returns an event", should_return_an_event_if_there_is_no_completion_after_a_call},
+    {"a wait goes on after a call without a completion", should_go_on_waiting_after_a_call_without_a_completion},
     {"an end that hears its bell is rung for what completes nothing", should_be_rung_besides_for_what_completes_nothing},
     {"an end is called for what it hears, and rung for the rest", should_call_an_end_for_what_it_hears_and_ring_it_for_the_rest},
     {"an end that does not answer its call is rung", should_ring_an_end_that_does_not_answer_its_call},

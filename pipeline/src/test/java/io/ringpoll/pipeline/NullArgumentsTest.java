@@ -55,7 +55,8 @@ class NullArgumentsTest {
                     "PipelineBuilder.onBatch(handler)", "PipelineBuilder.thenBatch(handler)",
                     "PipelineBuilder.then(handler)", "HandlerOptions.failurePolicy(policy)",
                     // No attachment.
-                    "Pipeline.addQueue(attachment)", "PipelineGroup.addQueue(attachment)", "PipelineBuilder.queue(attachment)",
+                    "Pipeline.addQueue(attachment)", "PipelineGroup.addQueue(attachment)", "PipelineGroup.addQueue(position)",
+                    "PipelineBuilder.queue(attachment)",
                     // The default.
                     "PipelineBuilder.pollerName(threadName)", "PipelineBuilder.idleStrategy(strategy)",
                     "HandlerOptions.name(name)", "HandlerOptions.waitStrategy(wait)", "HandlerOptions.waitStrategy(strategy)")
