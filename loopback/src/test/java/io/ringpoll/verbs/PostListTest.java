@@ -302,6 +302,37 @@ class PostListTest {
         }
     }
 
+    /** The device takes 8 bytes of it, whatever the length of the elements is. */
+    @Test
+    void shouldRefuseAnAtomicWhoseRemoteMemoryIsTooShortWithAnyElements() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(64, VerbsPair.ALL);
+            final SendList list = pair.one(memory, 0, 4);
+            for (int lengthBytes = Long.BYTES - 1; lengthBytes >= 0; lengthBytes--) {
+                final RemoteMemory tooShort = new RemoteMemory(memory.memoryAddress(), lengthBytes, memory.remoteKey());
+                list.fetchAndAdd(0, tooShort, SendFlag.SIGNALED);
+                assertTooShort(pair, list, lengthBytes);
+                list.compareAndSwap(0, tooShort, SendFlag.SIGNALED);
+                list.element(0, 0, 0, 0);
+                assertTooShort(pair, list, lengthBytes);
+                list.elements(0);
+                assertTooShort(pair, list, lengthBytes);
+                list.elements(0, memory);
+                list.element(0, 0, 0, 4);
+            }
+            list.fetchAndAdd(0, new RemoteMemory(memory.memoryAddress(), 8, memory.remoteKey()), SendFlag.SIGNALED);
+            list.element(0, 0, 0, 8);
+            assertEquals(1, pair.client().postSend(list));
+            pair.nextSuccess(pair.client().sendQueue());
+        }
+    }
+
+    private static void assertTooShort(final VerbsPair pair, final SendList list, final int lengthBytes) {
+        assertEquals("request 0 of " + list.name() + " is atomic and takes 8 bytes; its remote memory has " + lengthBytes,
+            assertThrows(IndexOutOfBoundsException.class, () -> pair.client().postSend(list)).getMessage());
+        assertNothingPosted(pair);
+    }
+
     @Test
     void shouldRefuseMoreInlineBytesAndElementsThanTheQueuePairTakes() {
         try (VerbsPair pair = VerbsPair.ofDefaults(); SendList list = SendList.allocate(2, PostList.MAX_ELEMENTS)) {

@@ -40,6 +40,8 @@ public final class SendList extends PostList {
     private static final int NOT_PREPARED = -1;
     /** Instead of the room of an atomic whose address is not a multiple of 8. */
     private static final long UNALIGNED = -1;
+    /** Instead of the room of an atomic whose remote memory has fewer than 8 bytes, whatever its elements are. */
+    private static final long TOO_SHORT = -2;
 
     private final int[] flags;
     private final int[] opcodes;
@@ -186,7 +188,7 @@ public final class SendList extends PostList {
         if (remote == null) {
             remoteRooms[index] = Long.MAX_VALUE;
         } else {
-            remoteRooms[index] = isUnaligned(opcode, remote.address()) ? UNALIGNED : remote.lengthBytes();
+            remoteRooms[index] = firstRoom(opcode, remote);
             setLong(index, IbvWr.REMOTE_ADDR_OFFSET, remote.address());
             if (isAtomic(opcode)) {
                 operands(index, 0, 0);
@@ -226,6 +228,14 @@ public final class SendList extends PostList {
         remoteRooms[index] = remote.lengthBytes() - offset;
     }
 
+    /** The room at offset 0, or the reason for which a post refuses it. */
+    private static long firstRoom(final int opcode, final RemoteMemory remote) {
+        if (isUnaligned(opcode, remote.address())) {
+            return UNALIGNED;
+        }
+        return isAtomic(opcode) && remote.lengthBytes() < Long.BYTES ? TOO_SHORT : remote.lengthBytes();
+    }
+
     private static boolean isUnaligned(final int opcode, final long address) {
         return isAtomic(opcode) && (address & Long.BYTES - 1) != 0;
     }
@@ -253,7 +263,14 @@ public final class SendList extends PostList {
 
     private RuntimeException outside(final int index, final long lengthBytes) {
         final long room = remoteRooms[index];
-        return room == UNALIGNED ? unaligned(index) : new IndexOutOfBoundsException("request " + index + " of " + name() +
+        if (room == UNALIGNED) {
+            return unaligned(index);
+        }
+        if (room == TOO_SHORT) {
+            return new IndexOutOfBoundsException("request " + index + " of " + name() + " is atomic and takes " + Long.BYTES +
+                " bytes; its remote memory has " + remotes[index].lengthBytes());
+        }
+        return new IndexOutOfBoundsException("request " + index + " of " + name() +
             " has " + lengthBytes + " bytes; its remote memory has " + room + " from its offset on");
     }
 
