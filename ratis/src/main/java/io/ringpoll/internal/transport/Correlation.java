@@ -132,14 +132,22 @@ final class Correlation {
         // The credit of an urgent request does not wait for the engine.
     }
 
-    /** Sends the reply, or the reason for which it cannot be sent. */
+    /**
+     * Sends the reply, or the reason for which it cannot be sent. An error ends the connection, whose peer would wait for the
+     * reply; nobody else learns of it, because the caller is the future of the reply.
+     */
     private void answer(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure,
         final Intake.Ticket ticket) {
+        boolean isAnswered = false;
         try {
             answerWith(type, correlationId, reply, failure, ticket);
+            isAnswered = true;
+        } catch (final Error e) {
+            node.defect("cannot reply to " + link.name(), e);
+            link.fail(new IOException("cannot reply to " + link.name() + ": " + e, e));
         } finally {
             synchronized (link) {
-                if (!link.isOpen()) {
+                if (!isAnswered || !link.isOpen()) {
                     ticket.end();
                 }
             }

@@ -99,22 +99,26 @@ final class MessageSender {
         } catch (final IOException | RuntimeException | OutOfMemoryError e) {
             failure = e;
         }
-        synchronized (link) {
-            if (link.isOpen()) {
-                if (lease != null) {
-                    frame.written(lease);
-                    lease = null;
-                } else {
-                    outbound.remove(frame);
+        try {
+            synchronized (link) {
+                if (link.isOpen()) {
+                    if (lease != null) {
+                        frame.written(lease);
+                        lease = null;
+                    } else {
+                        outbound.remove(frame);
+                    }
+                    link.postWaiting();
                 }
-                link.postWaiting();
             }
-        }
-        if (lease != null) {
-            lease.release();
-        }
-        if (failure != null) {
-            unwritten.onUnwritten(frame, type, failure);
+        } finally {
+            if (lease != null) {
+                lease.release();
+            }
+            if (failure != null) {
+                // Also if no frame can be posted: this one is in no queue any more, so the end of the link does not find it.
+                unwritten.onUnwritten(frame, type, failure);
+            }
         }
     }
 

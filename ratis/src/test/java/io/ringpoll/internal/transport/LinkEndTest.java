@@ -1,6 +1,7 @@
 package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.mock;
@@ -21,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
@@ -28,7 +30,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that wait behind a long one, and the effects of failed completions. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -118,6 +122,28 @@ class LinkEndTest {
         later.complete(broken);
         failureOf(reply);
         // The client finds out while the server is still at it.
+        Nodes.await("its place", () -> server.node().admission().requests() == 0);
+        Nodes.await("its bytes", () -> server.node().admission().bytes() == 0);
+    }
+
+    /** Neither the reply nor its failure can be made: the peer must not wait, and the place of its request is free again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldEndTheConnectionOfARequestThatCannotBeAnsweredForAnError(final boolean isReply) throws Exception {
+        final MessageLite broken = mock(MessageLite.class);
+        when(broken.getSerializedSize()).thenThrow(new StackOverflowError("on purpose"));
+        final IOException unspeakable = mock(IOException.class);
+        when(unspeakable.getMessage()).thenThrow(new StackOverflowError("on purpose"));
+        final CompletableFuture<MessageLite> later = new CompletableFuture<>();
+        final Nodes.Server server = nodes.server((type, request) -> later);
+        final CompletableFuture<ByteString> reply = Nodes.reply(Nodes.connect(client(), server.port()), Nodes.random(10));
+        Nodes.await("the request", () -> server.node().admission().requests() == 1);
+        if (isReply) {
+            later.complete(broken);
+        } else {
+            later.completeExceptionally(unspeakable);
+        }
+        assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
         Nodes.await("its place", () -> server.node().admission().requests() == 0);
         Nodes.await("its bytes", () -> server.node().admission().bytes() == 0);
     }

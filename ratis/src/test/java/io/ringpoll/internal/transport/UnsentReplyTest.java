@@ -4,17 +4,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
 
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.CallFault;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,6 +92,35 @@ class UnsentReplyTest {
         assertInstanceOf(ResourceUnavailableException.class, failureOf(Nodes.reply(link, ByteString.EMPTY)));
         assertEquals(1, server.counters().value(Count.MESSAGES_UNSENT));
         Nodes.assertEchoed(link, Nodes.random(LONGER_BYTES));
+    }
+
+    /** It is in no queue any more, so the end of the connection does not find it. */
+    @Test
+    void shouldForgetALongReplyWithoutMemoryIfTheReplyBehindItEndsTheConnection() throws Exception {
+        final MessageLite broken = mock(MessageLite.class);
+        doThrow(new IllegalArgumentException("on purpose")).when(broken).writeTo(any(CodedOutputStream.class));
+        final Nodes.Server server = nodes.server(config("server"), (type, request) ->
+            ((RaftClientRequestProto) request).getMessage().getContent().isEmpty() ?
+                Nodes.echo(type, Nodes.request(Nodes.random(LONGER_BYTES))) : CompletableFuture.completedFuture(broken));
+        final NodeConfig ofClient = config("client").with(new Access(PeerRole.CLIENT, "c1", null, null, AddressFilter.ANY));
+        final Link link = Nodes.connect(nodes.node(ofClient, Nodes::echo, new TransportCounters()), server.port());
+        server.awaitOpened(1);
+        final CountDownLatch unblocked = new CountDownLatch(1);
+        server.node().link(1).later(() -> {
+            Uninterruptibles.awaitUninterruptibly(unblocked);
+            CallFault.plan(1, NO_MEMORY);
+        });
+        final CompletableFuture<ByteString> unwritten = Nodes.reply(link, ByteString.EMPTY);
+        final CompletableFuture<ByteString> behind = Nodes.reply(link, Nodes.random(10));
+        Nodes.await("both replies in the queue", () -> server.counters().value(Count.SENDS_DELAYED) == 2);
+        final long takenBytes = server.node().admission().replyBytes();
+        unblocked.countDown();
+        assertTrue(takenBytes > LONGER_BYTES, () -> takenBytes + " bytes");
+        assertInstanceOf(AlreadyClosedException.class, failureOf(unwritten));
+        assertInstanceOf(AlreadyClosedException.class, failureOf(behind));
+        Nodes.await("its memory", () -> server.node().admission().replyBytes() == 0);
+        Nodes.await("their places", () -> server.node().admission().requests() == 0);
+        assertEquals(1, server.counters().value(Count.MESSAGES_UNSENT));
     }
 
     @Test
