@@ -78,7 +78,7 @@ final class Intake {
             return regionBytes == newBytes;
         }
 
-        /** Called when the reply waits for the peer: for a credit, or to be read. */
+        /** Called when the reply waits for the peer: for a credit, or to be read. A reply that is not written yet does not. */
         void onWaiting() {
             if (!ended && waiting.add(this)) {
                 waitsSinceNs = clockNs;

@@ -103,7 +103,7 @@ final class MessageSender {
             synchronized (link) {
                 if (link.isOpen()) {
                     if (lease != null) {
-                        frame.written(lease);
+                        outbound.written(frame, lease);
                         lease = null;
                     } else {
                         outbound.remove(frame);

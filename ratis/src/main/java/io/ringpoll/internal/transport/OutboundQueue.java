@@ -37,6 +37,8 @@ final class OutboundQueue {
     private final Credits urgentCredits;
     private final ArrayDeque<Outgoing> waitingUrgent = new ArrayDeque<>();
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
+    /** Number of waiting frames whose message this node has not written yet. */
+    private int unwritten;
     /** Length of the messages that wait to be sent. */
     private long waitingBytes;
     private int peerBufferBytes;
@@ -94,10 +96,29 @@ final class OutboundQueue {
         if (!queue.isEmpty() || !post(frame)) {
             queue.addLast(frame);
             onWaiting(1, frame.messageLength());
-            if (frame.ticket() != null) {
-                frame.ticket().onWaiting();
+            unwritten += frame.isWritten() ? 0 : 1;
+            if (frame.isUrgent() || unwritten == 0) {
+                onWaitingForPeer(frame);
             }
             node.counters().increment(Count.SENDS_DELAYED);
+        }
+    }
+
+    /** Starts the time of a reply that waits for the peer, and not for this node. */
+    private static void onWaitingForPeer(final Outgoing frame) {
+        if (frame.ticket() != null) {
+            frame.ticket().onWaiting();
+        }
+    }
+
+    /** Starts the time of the replies up to the first frame that this node has not written yet. */
+    private void onFewerUnwritten() {
+        unwritten--;
+        for (final Outgoing frame : waiting) {
+            if (!frame.isWritten()) {
+                return;
+            }
+            onWaitingForPeer(frame);
         }
     }
 
@@ -198,10 +219,17 @@ final class OutboundQueue {
         }
     }
 
+    /** Adds the memory of a message that waits for it. */
+    void written(final Outgoing frame, final RegionPool.Lease lease) {
+        frame.written(lease);
+        onFewerUnwritten();
+    }
+
     /** Removes the frame of a message that could not be written; the message waits. */
     void remove(final Outgoing frame) {
         waiting.remove(frame);
         onWaiting(-1, -frame.messageLength());
+        onFewerUnwritten();
     }
 
     /** Removes the waiting frames at the end of the connection; their memory is the caller's to release. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
@@ -12,10 +13,12 @@ import io.ringpoll.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
@@ -40,6 +43,9 @@ class UnreadRepliesTest {
     private static final int LONG_MS = 600_000;
     /** Has a short reply. */
     private static final ByteString BRIEF = ByteString.copyFromUtf8("brief");
+    /** Has a reply that a thread for long messages writes. */
+    private static final ByteString HUGE = ByteString.copyFromUtf8("huge");
+    private static final int HUGE_BYTES = 2 * LongMessageThreads.INLINE_BYTES;
     /** Has no reply yet. */
     private static final ByteString SLOW = ByteString.copyFromUtf8("slow");
 
@@ -67,7 +73,8 @@ class UnreadRepliesTest {
         if (content.equals(SLOW)) {
             return slow;
         }
-        return Nodes.echo(type, content.equals(BRIEF) ? request : Nodes.request(Nodes.random(LONG)));
+        return Nodes.echo(type,
+            content.equals(BRIEF) ? request : Nodes.request(Nodes.random(content.equals(HUGE) ? HUGE_BYTES : LONG)));
     }
 
     /** A server that takes the silence of the raw peers, which answer no ping. */
@@ -149,6 +156,36 @@ class UnreadRepliesTest {
         try (RawPeer silent = new RawPeer(server.port(), 1)) {
             silent.request(1, Nodes.request(BRIEF));
             silent.request(2, Nodes.request(BRIEF));
+            silent.next();
+            assertEnded(silent, server);
+        }
+    }
+
+    /** The short reply waits for the long one before it. */
+    @Test
+    void shouldNotCountTheTimeInWhichThisNodeWritesALongReply() throws Exception {
+        final Nodes.Server server = server(SHORT_MS, 1 << 30);
+        final Link honest = connect(PeerRole.CLIENT, server);
+        server.awaitOpened(1);
+        final CountDownLatch unblocked = new CountDownLatch(1);
+        server.node().link(1).later(() -> Uninterruptibles.awaitUninterruptibly(unblocked));
+        final CompletableFuture<ByteString> huge = Nodes.reply(honest, HUGE);
+        final CompletableFuture<ByteString> brief = Nodes.reply(honest, BRIEF);
+        TimeUnit.MILLISECONDS.sleep(2 * SHORT_MS);
+        final boolean isOpen = honest.isOpen();
+        unblocked.countDown();
+        assertTrue(isOpen);
+        assertEquals(HUGE_BYTES, huge.get(30, TimeUnit.SECONDS).size());
+        assertEquals(BRIEF, brief.get(30, TimeUnit.SECONDS));
+        assertEquals(0, server.counters().value(Count.REPLIES_UNREAD));
+    }
+
+    @Test
+    void shouldCountTheWaitOfAWrittenReplyForACredit() throws Exception {
+        final Nodes.Server server = server(SHORT_MS, 1 << 30);
+        try (RawPeer silent = new RawPeer(server.port(), 1)) {
+            silent.request(1, Nodes.request(BRIEF));
+            silent.request(2, Nodes.request(HUGE));
             silent.next();
             assertEnded(silent, server);
         }
