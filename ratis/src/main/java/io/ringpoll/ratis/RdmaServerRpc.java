@@ -98,7 +98,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     private void endAfter(final Throwable failure) {
         final Iterable<RaftGroupId> groups = server.getGroupIds();
         if (!groups.iterator().hasNext()) {
-            node.reset();
+            endOr(failure, node::reset);
             return;
         }
         // Before the groups: their elections would open it again.
@@ -108,10 +108,11 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
         }
     }
 
+    /** Ends one part; what it throws, also an error, neither keeps the others from their ends nor replaces the failure. */
     private static void endOr(final Throwable failure, final CheckedRunnable<IOException> end) {
         try {
             end.run();
-        } catch (final IOException | RuntimeException e) {
+        } catch (final IOException | RuntimeException | Error e) {
             failure.addSuppressed(e);
         }
     }

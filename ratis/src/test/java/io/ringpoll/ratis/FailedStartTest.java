@@ -33,22 +33,17 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server of the engine whose transport cannot start: nothing of it remains, and another one can be built for its storage. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
-@ParameterizedClass
-@EnumSource
 class FailedStartTest {
     private static final RaftPeerId ID = RaftPeerId.valueOf("failed-start-s0");
     /** The engine can leave a thread of its own if a group is closed at the moment in which an election begins or ends. */
     private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(300, TimeUnit.SECONDS);
 
-    @Parameter
-    private RdmaApi api;
     @TempDir
     private Path folder;
     private final int port = Integer.parseInt(ConnectedPair.anyPort());
@@ -56,7 +51,6 @@ class FailedStartTest {
 
     /** The first of three servers; the others do not exist. */
     private RaftServer server(final StartupOption option) throws IOException {
-        RdmaConfigKeys.setApi(properties, api.name().toLowerCase(Locale.ROOT));
         RdmaConfigKeys.setServerHost(properties, TestDevice.address());
         RdmaConfigKeys.setServerPort(properties, port);
         RdmaConfigKeys.setCountersFile(properties, false);
@@ -97,8 +91,10 @@ class FailedStartTest {
         assertEnded();
     }
 
-    @Test
-    void shouldLeaveNothingIfItsPortIsInUse() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldLeaveNothingIfItsPortIsInUse(final RdmaApi api) throws Exception {
+        RdmaConfigKeys.setApi(properties, api.name().toLowerCase(Locale.ROOT));
         try (RcPeer device = api.ofLocal(TestDevice.address());
             RcListener other = device.listen(TestDevice.address(), port)) {
             try (RaftServer server = server(StartupOption.FORMAT)) {
@@ -113,6 +109,7 @@ class FailedStartTest {
         assertStartsLater();
     }
 
+    /** With one binding: no connection of either is made. */
     @Test
     void shouldLeaveNothingIfItsSecretIsLostBeforeTheStart() throws Exception {
         final File secret = folder.resolve("secret").toFile();
@@ -129,7 +126,7 @@ class FailedStartTest {
         assertStartsLater();
     }
 
-    /** The engine has not made its groups yet. */
+    /** The engine has not made its groups yet. With one binding, as above. */
     @Test
     void shouldLeaveNothingIfItIsNotBuilt() throws Exception {
         RdmaConfigKeys.setSecretFile(properties, folder.resolve("missing").toFile());

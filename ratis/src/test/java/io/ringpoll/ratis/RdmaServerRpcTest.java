@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import io.ringpoll.internal.transport.PeerCounters;
@@ -166,6 +168,35 @@ class RdmaServerRpcTest {
         assertThrows(IllegalStateException.class, failing::close);
         awaitEndOfThreads(RECEIVER + "-rdma");
         assertDoesNotThrow(this::receiver);
+    }
+
+    /** Their threads would continue, and the reason of the failed start would be lost. */
+    @Test
+    void shouldCloseTheGroupsOfAFailedStartIfTheCloseOfItsConnectionsFails() throws Exception {
+        receiver();
+        final RaftGroupId other = RaftGroupId.randomId();
+        final RaftServer groups = mock(RaftServer.class);
+        when(groups.getId()).thenReturn(SENDER);
+        when(groups.getProperties()).thenReturn(new RaftProperties(properties));
+        when(groups.getGroupIds()).thenReturn(List.of(GROUP, other));
+        final RaftServer.Division first = mock(RaftServer.Division.class);
+        final RaftServer.Division second = mock(RaftServer.Division.class);
+        when(groups.getDivision(GROUP)).thenReturn(first);
+        when(groups.getDivision(other)).thenReturn(second);
+        final Error unclosed = new NoClassDefFoundError("on purpose");
+        final Error unclosedGroup = new StackOverflowError("on purpose");
+        doThrow(unclosedGroup).when(first).close();
+        final RdmaServerRpc failing = new RdmaServerRpc(groups, new RdmaRpcType()) {
+            @Override
+            public RdmaProxyMap getProxies() {
+                throw unclosed;
+            }
+        };
+        final IOException failure = assertThrows(IOException.class, failing::start);
+        assertTrue(failure.getMessage().contains(":" + port), failure::getMessage);
+        assertEquals(List.of(unclosed, unclosedGroup), List.of(failure.getSuppressed()));
+        verify(second).close();
+        awaitEndOfThreads(SENDER + "-rdma");
     }
 
     @Test
