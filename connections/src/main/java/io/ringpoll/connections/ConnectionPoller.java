@@ -33,6 +33,8 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
     /** The polling thread; of an agent, the one that runs callbacks after its end; null if there is none. */
     private volatile Thread thread;
     private volatile Pipeline pipeline;
+    /** Whether the polling thread has ended, or ends: the counters of the pipeline are not accessed any more. */
+    private volatile boolean ended;
     /** Null if there is a polling thread. Set before the agent can be started. */
     private volatile InvokedAgent agent;
 
@@ -66,6 +68,7 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
     @Override
     public void onShutdown() {
         counts.run();
+        ended = true;
     }
 
     @Override
@@ -240,6 +243,8 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
     /** Makes the calling thread the polling thread, after the end of the pipeline, while it executes the tasks. */
     void adopt() {
         thread = Thread.currentThread();
+        // Also that of an agent that was never started.
+        ended = true;
         try {
             tasks.run();
         } finally {
@@ -299,6 +304,16 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
         if (agent != null) {
             agent.replaceEndedThread();
         }
+    }
+
+    /** Whether the pipeline no longer polls for this set, and its counters may be gone; polling thread. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Number of polls so far, of all queues; polling thread in a task, and not after the end. */
+    long polls() {
+        return pipeline.pollerCounters().polls();
     }
 
     /** Number of duty cycles that threads of the program have begun; 0 if there is a polling thread. */

@@ -6,7 +6,9 @@ package io.ringpoll.connections;
  *
  * <p>The thread of connection events looks at the connection from time to time, and its polling thread posts a write of nothing
  * after a silence. If the peer's device does not acknowledge it, the device of this side reports an error; the connection ends
- * earlier if that takes two more times of the silence, because the polling thread has polled in between.
+ * earlier if that takes two more times of the silence. Such a time counts only if the polling thread has polled in it, which it
+ * does not while its pipeline is paused. They are counted again from the beginning when anything else has been acknowledged or
+ * received, as a keepalive completes after the operations that were posted before it.
  */
 final class Keepalive implements Runnable {
     /** Times of silence that a keepalive may be under way. */
@@ -21,6 +23,9 @@ final class Keepalive implements Runnable {
     /** Polling thread, as the next. */
     private boolean underWay;
     private int silences;
+    /** Polls of the polling thread, and the connection's progress, when the keepalive was posted or the last silence counted. */
+    private long countedPolls;
+    private long countedProgress;
 
     Keepalive(final MessageConnection connection) {
         this.connection = connection;
@@ -43,15 +48,25 @@ final class Keepalive implements Runnable {
     @Override
     public void run() {
         asked = false;
-        if (!connection.isOpen()) {
+        // After the end of the poller its counters are gone.
+        if (!connection.isOpen() || connection.poller().hasEnded()) {
             return;
         }
+        final long polls = connection.poller().polls();
+        final long progress = connection.progress();
         if (!underWay) {
             silences = 0;
             underWay = connection.postKeepalive();
+        } else if (progress != countedProgress) {
+            silences = 0;
+        } else if (polls == countedPolls) {
+            // Its completion may wait in the queue.
+            return;
         } else if (++silences == PATIENCE) {
             connection.requestEnd(DisconnectReason.PEER_LOST, "its device has not acknowledged a keepalive");
         }
+        countedPolls = polls;
+        countedProgress = progress;
     }
 
     /** The peer's device has acknowledged the keepalive; polling thread. */

@@ -682,6 +682,11 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     @Override
+    long progress() {
+        return 31 * super.progress() + operations.progress();
+    }
+
+    @Override
     void onViolation(final String detail) {
         requestEnd(DisconnectReason.PROTOCOL_VIOLATION, detail);
     }

@@ -29,6 +29,7 @@ final class OneSidedOperations {
     private final long[] tags;
     private int first;
     private int underWay;
+    private long completed;
 
     OneSidedOperations(final MessageConnection owner, final int most, final ConnectionListener listener) {
         this.owner = owner;
@@ -137,11 +138,17 @@ final class OneSidedOperations {
         return underWay;
     }
 
+    /** As {@link SendingSide#progress}: a number that changes with each operation that is posted or completes. */
+    long progress() {
+        return 31 * completed + underWay;
+    }
+
     /** Reports the end of the first operation under way. */
     void onCompleted(final int status) {
         final long tag = tags[first];
         first = first + 1 == tags.length ? 0 : first + 1;
         underWay--;
+        completed++;
         try {
             listener.onOperationCompleted(owner, tag, status);
         } catch (final Throwable failure) {

@@ -51,11 +51,16 @@ final class PollerCounts implements Runnable {
         }
     }
 
-    /** Publishes the values; polling thread. */
+    /**
+     * Publishes the values; polling thread. After its end no more: a manager of counters that the user has given to the pipeline
+     * has got them back, and may have passed their places on, or its memory may be gone.
+     */
     @Override
     public void run() {
         asked = false;
-        counters.publish(value(0), value(1), value(2), value(3));
+        if (!poller.hasEnded()) {
+            counters.publish(value(0), value(1), value(2), value(3));
+        }
     }
 
     private long value(final int index) {

@@ -286,8 +286,8 @@ abstract class SendingSide {
      * A number that changes when the peer is heard of, or something was posted that its device acknowledges. Any thread, without
      * synchronization: a number that comes late, or is the same again by chance, costs a keepalive.
      */
-    final long progress() {
-        return 31 * (31 * posted + completed) + peers;
+    long progress() {
+        return 31 * (31 * (31 * posted + completed) + peers) + ownCredits();
     }
 
     /** The id of a one-sided operation that is posted next; its completion completes all sends before it. */

@@ -2,10 +2,16 @@ package io.ringpoll.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.JavaProcess;
 import io.ringpoll.testing.TestDevice;
 import java.nio.file.Path;
@@ -89,6 +95,47 @@ class KeepaliveTest {
             // Several looks.
             Thread.sleep(2500);
             assertTrue(connection.isConnected());
+        }
+    }
+
+    /** Several looks: the acknowledgement of a keepalive waits in the queue, which is not polled. */
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldKeepAPeerWhileThePipelineIsPaused() throws Exception {
+        try (ConnectionSet servers = SetPair.builder(api).keepaliveNs(0).listener(server).start();
+            ConnectionSet clients = clients(AT_EACH_LOOK)) {
+            final MessageConnection connection = clients.connect(TestDevice.address(), servers.listen(0));
+            final Pipeline pipeline = clients.pipelines().getFirst();
+            assertTrue(pipeline.pause(SetPair.TEN_SECONDS));
+            Thread.sleep(5000);
+            assertTrue(connection.isConnected(), connection::disconnectDetail);
+            assertTrue(pipeline.resume(SetPair.TEN_SECONDS));
+            final long before = completions(clients);
+            while (completions(clients) < before + 2) {
+                Thread.sleep(10);
+            }
+            assertTrue(connection.isConnected(), connection::disconnectDetail);
+        }
+    }
+
+    /** They are reads: a keepalive is a write, and would end the connection. */
+    @Test
+    void shouldAskNobodyWhileOperationsComplete() throws Exception {
+        assumeTrue(api == RdmaApi.RPMA);
+        try (FaultInjection ignored = FaultInjection.apply(WRITE_UNACKNOWLEDGED);
+            Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(8, MemoryUsage.READ_SOURCE, MemoryUsage.READ_DESTINATION);
+            RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(memory.descriptor());
+            ConnectionSet servers = SetPair.builder().address(null).peer(peer).keepaliveNs(0).listener(server).start();
+            ConnectionSet clients = SetPair.builder().address(null).peer(peer).operationsInFlight(1).listener(client)
+                .keepaliveNs(TimeUnit.SECONDS.toNanos(2)).start()) {
+            final MessageConnection connection = clients.connect(TestDevice.address(), servers.listen(TestDevice.address(), 0));
+            for (int i = 0; i < 100; i++) {
+                assertTrue(connection.execute(() -> connection.tryRead(memory, 0, remote, 0, 8, 0)));
+                Thread.sleep(50);
+            }
+            assertTrue(connection.isConnected(), connection::disconnectDetail);
+            assertEquals("disconnected PEER_LOST work completion IBV_WC_RETRY_EXC_ERR", client.await("disconnected"));
         }
     }
 

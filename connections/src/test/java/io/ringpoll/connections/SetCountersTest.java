@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.counters.Counter;
+import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.AtomicCounter;
+import org.agrona.concurrent.status.ConcurrentCountersManager;
+import org.agrona.concurrent.status.CountersManager;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +69,24 @@ class SetCountersTest {
             final StringBuilder exported = new StringBuilder();
             clients.pipelines().getFirst().counters().writeOpenMetrics(exported);
             assertTrue(exported.toString().contains("ringpoll_refused_sends_total{"), exported::toString);
+        }
+    }
+
+    /** The places of its counters are those of others then. */
+    @Test
+    void shouldNotWriteToCountersThatAPipelineHasGivenBack() throws Exception {
+        final CountersManager manager = new ConcurrentCountersManager(
+            new UnsafeBuffer(ByteBuffer.allocateDirect(1 << 20)), new UnsafeBuffer(ByteBuffer.allocateDirect(1 << 18)));
+        try (ConnectionSet set = SetPair.builder().listener(client)
+            .pipelines(i -> Pipeline.builder().name("returned").countersManager(manager)).start()) {
+            set.pipelines().getFirst().close();
+            final List<AtomicCounter> others = IntStream.range(0, 1000).mapToObj(i -> manager.newCounter("other")).toList();
+            others.forEach(other -> other.set(-1));
+            final ConnectionPoller poller = set.pollers().get(0);
+            poller.execute(poller.counts());
+            assertTrue(set.close(SetPair.TEN_SECONDS));
+            assertEquals(0, poller.waitingTasks());
+            others.forEach(other -> assertEquals(-1, other.get()));
         }
     }
 
