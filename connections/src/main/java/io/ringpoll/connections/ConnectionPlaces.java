@@ -19,7 +19,7 @@ final class ConnectionPlaces {
     /** Guards the counts of connections. */
     private final Object counting = new Object();
     private int connections;
-    /** As above, including those whose last callback has not returned. */
+    /** As above, including those whose last callback has not returned; and the calls that need the device. */
     private int unended;
 
     ConnectionPlaces(final ConnectionSet set, final RcPeer peer, final BufferSizes sizes, final int maxConnections) {
@@ -53,6 +53,16 @@ final class ConnectionPlaces {
             if (buffers != null) {
                 leave(pass());
             }
+        }
+    }
+
+    /** Begins a call that needs the device, which stays open until {@link #onEnded}. */
+    void begin() {
+        synchronized (counting) {
+            if (set.isClosed()) {
+                throw new IllegalStateException(set.closeDescription());
+            }
+            unended++;
         }
     }
 
@@ -111,7 +121,7 @@ final class ConnectionPlaces {
         }
     }
 
-    /** The last callback of a connection has returned. */
+    /** The last callback of a connection has returned, or a call that needs the device. */
     void onEnded() {
         synchronized (counting) {
             unended--;
@@ -125,7 +135,7 @@ final class ConnectionPlaces {
         }
     }
 
-    /** The same, and those whose last callback has not returned. */
+    /** The same, and those whose last callback has not returned; and the calls that need the device. */
     int unended() {
         synchronized (counting) {
             return unended;

@@ -88,9 +88,22 @@ public final class ConnectionSet implements AutoCloseable {
         pipelines = startPipelines(config);
         end = new SetEnd(name, events, pollers, pipelines, places, failures);
         agents = pollers.agents(this);
-        events.start();
-        if (config.shutdownTimeoutNs > 0) {
-            end.beginAtShutdown(config.shutdownTimeoutNs);
+        start(config.shutdownTimeoutNs);
+    }
+
+    private void start(final long shutdownTimeoutNs) {
+        boolean started = false;
+        try {
+            events.start();
+            if (shutdownTimeoutNs > 0) {
+                end.beginAtShutdown(shutdownTimeoutNs);
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                // There may be no thread for the events: nothing waits for it.
+                end.begin(SetEnd.DEFAULT_CLOSE_NS);
+            }
         }
     }
 
@@ -175,13 +188,25 @@ public final class ConnectionSet implements AutoCloseable {
      */
     public int listen(final String host, final int port) {
         requireOpen();
-        final RcListener listener = peer.listen(host, port);
-        final int taken = port == 0 ? listener.port() : port;
-        if (!events.listen(listener)) {
-            listener.close();
-            throw new IllegalStateException(closeDescription());
+        places.begin();
+        try {
+            final RcListener listener = peer.listen(host, port);
+            boolean passed = false;
+            try {
+                final int taken = port == 0 ? listener.port() : port;
+                passed = events.listen(listener);
+                if (!passed) {
+                    throw new IllegalStateException(closeDescription());
+                }
+                return taken;
+            } finally {
+                if (!passed) {
+                    listener.close();
+                }
+            }
+        } finally {
+            places.onEnded();
         }
-        return taken;
     }
 
     /**
@@ -374,7 +399,7 @@ public final class ConnectionSet implements AutoCloseable {
     /** Closes the set if a pipeline has ended before it; event thread. */
     void closeIfUnpolled() {
         final ConnectionPoller ended = pollers.ended();
-        if (ended != null && !isClosed()) {
+        if (ended != null) {
             end.beginBecause(ended.pipelineEnd());
         }
     }

@@ -265,7 +265,9 @@ public final class ConnectionSetBuilder {
      * or its network sends no disconnect, and an idle connection would never end. After a silence, in which nothing was received
      * or sent, the polling thread posts an RDMA write of 0 bytes, which needs neither memory nor a credit. The connection ends
      * with {@link DisconnectReason#PEER_LOST} when the device reports that it was not acknowledged, at the latest after two more
-     * times of the silence. The device of a stopped process may acknowledge it all the same.
+     * times of the silence. These do not pass while the pipeline is paused, and begin again when a message or one-sided operation
+     * completes: choose them longer than the longest operation takes, which the write waits for. The device of a stopped process
+     * may acknowledge it all the same.
      *
      * @param silenceNs in nanoseconds, looked at once a second; 0 for no keepalive; rejected by the start if negative
      * @return this

@@ -36,9 +36,13 @@ final class SetEnd {
     private final ReentrantLock closer = new ReentrantLock();
     /** Whether a thread of its own closes, or has closed. */
     private final AtomicBoolean closesOnThread = new AtomicBoolean();
+    /** Whether the end of a pipeline has begun the close. Event thread. */
+    private boolean closesItself;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile Thread shutdownHook;
     private volatile boolean releasedAll;
+    /** Whether all connections and threads have ended. Guarded by {@link #closer}. */
+    private boolean endedAll;
     /** Whether the pipelines end by the close of the set; false if one ends before. */
     private volatile boolean closesPipelines;
 
@@ -67,10 +71,11 @@ final class SetEnd {
 
     /** Closes; as {@link ConnectionSet#close(long)}. */
     boolean begin(final long timeoutNs) {
-        final boolean first = !hasBegun() &&
+        if (!hasBegun()) {
             closing.compareAndSet(null, JvmShutdown.hasBegun() ? " was closed by JVM shutdown" : " is closed");
+        }
         if (pollers.areInCallback()) {
-            if (first) {
+            if (!releasedAll) {
                 releaseOnThread(timeoutNs);
             }
             return false;
@@ -87,12 +92,15 @@ final class SetEnd {
         return releasedAll;
     }
 
-    /** Closes because a pipeline has ended; event thread. */
+    /** Closes because a pipeline has ended; event thread, which may repeat it. */
     void beginBecause(final String pipelineEnd) {
         // In this order: the close of the set ends its pipelines.
         if (closing.compareAndSet(null, " is closed: " + pipelineEnd)) {
+            closesItself = true;
             LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", name, pipelineEnd);
             events.failUnpolled();
+        }
+        if (closesItself) {
             releaseOnThread(DEFAULT_CLOSE_NS);
         }
     }
@@ -129,8 +137,17 @@ final class SetEnd {
     /** Releases everything on a thread of its own, however long it takes; there is one such thread at most. */
     private void releaseOnThread(final long timeoutNs) {
         if (closesOnThread.compareAndSet(false, true)) {
-            Thread.ofPlatform().daemon().name(name + "-closer").start(
-                () -> releaseAtLast(timeoutNs > 0 ? timeoutNs : DEFAULT_CLOSE_NS));
+            boolean started = false;
+            try {
+                Thread.ofPlatform().daemon().name(name + "-closer").start(
+                    () -> releaseAtLast(timeoutNs > 0 ? timeoutNs : DEFAULT_CLOSE_NS));
+                started = true;
+            } finally {
+                if (!started) {
+                    // The process has its maximum of threads: the next call tries again.
+                    closesOnThread.set(false);
+                }
+            }
         }
     }
 
@@ -163,27 +180,33 @@ final class SetEnd {
     }
 
     private void release(final Deadline deadline) {
+        if (endedAll || endAll(deadline)) {
+            endedAll = true;
+            places.releaseMemory();
+            releasedAll = true;
+            removeShutdownHook();
+            closed.countDown();
+        }
+    }
+
+    /** Ends the connections and threads; returns whether all have ended in time. */
+    private boolean endAll(final Deadline deadline) {
         events.endAll();
         pollers.awaitForAll(deadline, () -> places.unended() == 0 || pollers.haveEnded());
         closesPipelines = true;
         pipelines.close(deadline.leftNs());
         final boolean polling = !pollers.join(deadline);
+        boolean ended = false;
         if (!polling) {
             adopt(deadline);
-            releasedAll = places.unended() == 0 && events.stop(orLater(deadline).leftNs());
+            ended = places.unended() == 0 && events.stop(orLater(deadline).leftNs());
         }
-        if (!releasedAll) {
+        if (!ended) {
             LOG.log(System.Logger.Level.WARNING, "{0} is not closed within {1}: {2}, {3} connections are not released",
                 name, deadline.timeout(), polling ? "a polling thread has not ended" : "all callbacks have returned",
                 places.unended());
-            return;
         }
-        try {
-            places.releaseMemory();
-        } finally {
-            removeShutdownHook();
-            closed.countDown();
-        }
+        return ended;
     }
 
     /** Completes the work that the polling threads have left at their end. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
@@ -14,10 +15,12 @@ import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.CallFault;
+import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class FailedEndTest {
     private static final int NO_MEMORY = 12;
+    private static final String PROTECTION_DOMAINS = "device object 1";
 
     private final Recorder server = new Recorder();
     private final Recorder client = new Recorder();
@@ -54,6 +58,24 @@ class FailedEndTest {
             }
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
         }
+    }
+
+    /** The close continues on a thread of its own, up to the close of the device. */
+    @Test
+    void shouldContinueACloseWhoseReleaseOfMemoryFails() throws Exception {
+        final Map<String, Long> before = ProcessResources.objects();
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            // Without its connection, of which both ends have registered memory of their own.
+            pair.connect().close();
+            client.await("disconnected");
+            server.await("disconnected");
+            try (FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("call:ibv_dereg_mr:EINVAL@1"))) {
+                assertThrows(RdmaException.class, () -> pair.client().close(SetPair.TEN_SECONDS));
+                pair.client().awaitClose();
+            }
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+        }
+        assertEquals(before.get(PROTECTION_DOMAINS), ProcessResources.objectsBackTo(before).get(PROTECTION_DOMAINS));
     }
 
     /** Nothing can interrupt it, so the time-out begins after it. */

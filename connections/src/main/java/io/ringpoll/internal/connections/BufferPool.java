@@ -69,15 +69,27 @@ public final class BufferPool {
     }
 
     /**
-     * Releases the memory that is not in use, and the rest as it is given back; may be repeated.
+     * Releases the memory that is not in use, and the rest as it is given back; may be repeated, also after a failure, which
+     * keeps no other memory from being released.
      *
      * @return whether nothing is registered any more, so that the device can be closed
      */
     public boolean release() {
         synchronized (spare) {
             released = true;
-            spare.forEach(MessageBuffers::release);
-            spare.clear();
+            RuntimeException failed = null;
+            for (int left = spare.size(); left > 0; left--) {
+                final MessageBuffers memory = spare.removeFirst();
+                try {
+                    memory.release();
+                } catch (final RuntimeException failure) {
+                    spare.addLast(memory);
+                    failed = failure;
+                }
+            }
+            if (failed != null) {
+                throw failed;
+            }
             return lent == 0;
         }
     }
