@@ -128,9 +128,9 @@ class KeepaliveTest {
             RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(memory.descriptor());
             ConnectionSet servers = SetPair.builder().address(null).peer(peer).keepaliveNs(0).listener(server).start();
             ConnectionSet clients = SetPair.builder().address(null).peer(peer).operationsInFlight(1).listener(client)
-                .keepaliveNs(TimeUnit.SECONDS.toNanos(2)).start()) {
+                .keepaliveNs(TimeUnit.SECONDS.toNanos(4)).start()) {
             final MessageConnection connection = clients.connect(TestDevice.address(), servers.listen(TestDevice.address(), 0));
-            for (int i = 0; i < 100; i++) {
+            for (int i = 0; i < 130; i++) {
                 assertTrue(connection.execute(() -> connection.tryRead(memory, 0, remote, 0, 8, 0)));
                 Thread.sleep(50);
             }
