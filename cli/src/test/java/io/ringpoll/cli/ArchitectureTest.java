@@ -43,7 +43,7 @@ class ArchitectureTest {
         "loopback", Set.of("native"),
         "poller", Set.of("native"),
         "pipeline", Set.of("native", "poller"),
-        "connections", Set.of("native", "pipeline"),
+        "connections", Set.of("native", "poller", "pipeline"),
         "ratis", Set.of("native", "poller", "pipeline", "connections"),
         "tuning", Set.of("native", "pipeline"),
         "bench", LIBRARIES,
