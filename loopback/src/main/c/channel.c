@@ -2,7 +2,6 @@
 /* channel.c: completion channels: where completion queues put their events, fetching those, and calls of other processes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -166,27 +165,6 @@ static bool answer_call(struct lb_comp_channel *channel)
     return is_ready;
 }
 
-/* Waits until an event may be there; returns 0, or -1 with errno. */
-static int wait_for_event(const struct lb_comp_channel *channel)
-{
-    struct pollfd waiting = {.fd = channel->base.fd, .events = POLLIN};
-    const int flags = fcntl(channel->base.fd, F_GETFL);
-
-    if (flags < 0)
-        return -1;
-    if (flags & O_NONBLOCK) {
-        errno = EAGAIN;
-        return -1;
-    }
-    if (poll(&waiting, 1, -1) < 0)
-        return -1;
-    if (waiting.revents & POLLNVAL) {
-        errno = EBADF;
-        return -1;
-    }
-    return 0;
-}
-
 LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_cq **cq,
     void **cq_context)
 {
@@ -214,7 +192,7 @@ LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_
             continue;
         }
         /* What is left ready is not lost: an end that does not answer its calls is rung. */
-        if (wait_for_event(channel))
+        if (lb_eventq_wait(channel->base.fd))
             return -1;
         calls = 0;
     }

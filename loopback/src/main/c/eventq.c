@@ -71,10 +71,10 @@ struct lb_event *lb_eventq_take(struct lb_eventq *queue)
     return event;
 }
 
-int lb_eventq_wait(struct lb_eventq *queue)
+int lb_eventq_wait(int fd)
 {
-    struct pollfd waiting = {.fd = queue->fd, .events = POLLIN};
-    int flags = fcntl(queue->fd, F_GETFL);
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    int flags = fcntl(fd, F_GETFL);
 
     if (flags < 0)
         return -1;
