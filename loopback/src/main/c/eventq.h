@@ -39,8 +39,8 @@ LB_EXPORT void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event);
 LB_EXPORT struct lb_event *lb_eventq_take(struct lb_eventq *queue);
 
 /*
- * Waits until an event may be there: until the descriptor of a queue, or one that watches it, is readable. Returns 0, or -1 with errno EAGAIN (descriptor is
- * non-blocking and there is none), EINTR or EBADF.
+ * Waits until an event may be there: until the descriptor of a queue, or one that watches it, is readable. Returns 0, or -1 with
+ * errno EAGAIN (the descriptor is non-blocking), EINTR or EBADF.
  */
 LB_EXPORT int lb_eventq_wait(int fd);
 
