@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,18 @@ static int map(int fd, struct lb_wire_segment **segment)
     return 0;
 }
 
+/* Gives the file its length. Returns 0, or -1 with errno: EFBIG, over RLIMIT_FSIZE, where ftruncate would end the process. */
+static int extend(int fd)
+{
+    struct rlimit limit;
+
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < sizeof(struct lb_wire_segment)) {
+        errno = EFBIG;
+        return -1;
+    }
+    return ftruncate(fd, sizeof(struct lb_wire_segment));
+}
+
 int lb_wire_create(struct lb_wire_segment **segment)
 {
     const int fd = memfd_create("ringpoll-loopback", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -29,7 +42,7 @@ int lb_wire_create(struct lb_wire_segment **segment)
 
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, sizeof(struct lb_wire_segment)) || fcntl(fd, F_ADD_SEALS, SEALS))
+    if (extend(fd) || fcntl(fd, F_ADD_SEALS, SEALS))
         error = errno;
     else
         error = map(fd, segment);

@@ -390,6 +390,32 @@ static void should_say_why_other_processes_cannot_be_reached(void)
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
+/* A daemon has a umask for its files: without the right to enter it, the folder would be of no use to any process. */
+static void should_have_all_rights_to_a_folder_that_it_creates(void)
+{
+    char parent[] = "/tmp/ringpoll-folder-XXXXXX";
+    char folder[64];
+    struct stat created;
+    int status;
+
+    CHECK(mkdtemp(parent) != NULL);
+    (void)snprintf(folder, sizeof(folder), "%s/ports", parent);
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        (void)umask(S_IXUSR | S_IRWXG | S_IRWXO);
+        (void)setenv("RINGPOLL_LOOPBACK_FOLDER", folder, 1);
+        execl("/proc/self/exe", "loopback-tests", PROCESS_BINDER, "7471", (char *)NULL);
+        _exit(127);
+    }
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(stat(folder, &created), 0);
+    CHECK_EQ(created.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO), S_IRWXU);
+    CHECK_EQ(rmdir(folder), 0);
+    CHECK_EQ(rmdir(parent), 0);
+}
+
 const struct test edge_tests[] = {
     {"a connection that is ended before the other side is ready has each event once",
         should_disconnect_before_the_other_side_is_ready},
@@ -399,6 +425,7 @@ const struct test edge_tests[] = {
     {"a deleted folder of ports is created again", should_create_a_deleted_folder_again},
     {"a port's files of another process are left alone", should_leave_the_files_of_another_process},
     {"a port whose files are being removed can be bound", should_bind_a_port_that_is_being_removed},
+    {"a created folder of ports has all rights of its user, with any umask", should_have_all_rights_to_a_folder_that_it_creates},
     {"a process is told why it reaches no other", should_say_why_other_processes_cannot_be_reached},
     {NULL, NULL},
 };

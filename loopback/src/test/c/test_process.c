@@ -225,6 +225,29 @@ static void should_reject_a_connection_for_which_there_is_no_descriptor(void)
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
+/* A segment is a file: beyond the limit, the kernel would end the process. */
+static void should_reject_a_connection_whose_segment_is_over_the_limit_for_files(void)
+{
+    const struct rlimit limit = {.rlim_cur = 64 * 1024, .rlim_max = 64 * 1024};
+    int port;
+    char text[16];
+    int status;
+    struct rdma_cm_id *listener = listen_at(&port);
+
+    (void)snprintf(text, sizeof(text), "%d", port);
+    const pid_t other = fork();
+    CHECK(other >= 0);
+    if (other == 0) {
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+        execl("/proc/self/exe", "loopback-tests", PROCESS_CONNECTOR, text, (char *)NULL);
+        _exit(127);
+    }
+    CHECK_EQ(waitpid(other, &status, 0), other);
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), ECONNREFUSED);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
 /* The other process of the test below: connects, forks and is killed. Its child lives until the descriptor ends. */
 int process_forker(const char *port, const char *descriptor)
 {
@@ -436,5 +459,7 @@ const struct test process_tests[] = {
 #endif
     {"a port belongs to one process of the machine", should_refuse_a_port_of_another_process},
     {"a connection for which there is no descriptor is rejected", should_reject_a_connection_for_which_there_is_no_descriptor},
+    {"a connection whose segment is over the limit for files is rejected",
+        should_reject_a_connection_whose_segment_is_over_the_limit_for_files},
     {NULL, NULL},
 };
