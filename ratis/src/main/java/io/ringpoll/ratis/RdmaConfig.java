@@ -85,6 +85,7 @@ final class RdmaConfig {
         checkAccess(properties, PeerRole.SERVER);
         RdmaConfigKeys.reconnectDelayMin(properties);
         RdmaConfigKeys.reconnectDelayMax(properties);
+        RdmaConfigKeys.serverHost(properties);
         RdmaConfigKeys.serverPort(properties);
         RdmaConfigKeys.direct(properties);
         RdmaConfigKeys.countersFile(properties);
@@ -104,6 +105,7 @@ final class RdmaConfig {
         warnOfUnknownKeys(properties);
         api(properties);
         nodeConfig(properties, "", false).buffers();
+        RdmaConfigKeys.clientHost(properties);
         RdmaConfigKeys.countersFile(properties);
         checkAccess(properties, PeerRole.CLIENT);
     }
@@ -237,6 +239,16 @@ final class RdmaConfig {
 
     static String text(final RaftProperties properties, final String key, final String byDefault) {
         return get(properties::get, key, byDefault, LOG);
+    }
+
+    /** A host; null if there is no such setting. */
+    static String host(final RaftProperties properties, final String key) {
+        final String host = text(properties, key, null);
+        // The name of no host, for which a resolver may return any address.
+        if (host != null && host.isBlank()) {
+            throw invalid(properties, key, "use an address or a host name, or remove the setting", null);
+        }
+        return host;
     }
 
     static boolean flag(final RaftProperties properties, final String key, final boolean byDefault) {

@@ -178,7 +178,7 @@ public interface RdmaConfigKeys {
      * @param properties to read
      */
     static String serverHost(final RaftProperties properties) {
-        return RdmaConfig.text(properties, SERVER_HOST_KEY, null);
+        return RdmaConfig.host(properties, SERVER_HOST_KEY);
     }
 
     /**
@@ -194,7 +194,7 @@ public interface RdmaConfigKeys {
      * @param properties to read
      */
     static String clientHost(final RaftProperties properties) {
-        return RdmaConfig.text(properties, CLIENT_HOST_KEY, null);
+        return RdmaConfig.host(properties, CLIENT_HOST_KEY);
     }
 
     /**

@@ -124,6 +124,19 @@ class RdmaConfigKeysTest {
     }
 
     @Test
+    void shouldRefuseAnEmptyHostInOneLine() {
+        for (final String host : List.of("", " ")) {
+            properties.set("raft.rdma.server.host", host);
+            assertEquals("raft.rdma.server.host = " + host + ": use an address or a host name, or remove the setting",
+                assertThrows(IllegalArgumentException.class, () -> RdmaConfig.checkServer(properties)).getMessage());
+            properties.unset("raft.rdma.server.host");
+            properties.set("raft.rdma.client.host", host);
+            assertEquals("raft.rdma.client.host = " + host + ": use an address or a host name, or remove the setting",
+                assertThrows(IllegalArgumentException.class, () -> RdmaConfig.checkClient(properties)).getMessage());
+        }
+    }
+
+    @Test
     void shouldAcceptSizesWithinBoundsAndNameTheKeyOtherwise() {
         assertBounds("raft.rdma.buffer.size", "256", "1MB", "255", "1048577");
         assertBounds("raft.rdma.credits", "2", "4096", "1", "4097");
