@@ -103,6 +103,8 @@ int main(int argc, char **argv)
         return process_listener(argv[2]);
     if (argc == 4 && strcmp(argv[1], PROCESS_SLEEPER) == 0)
         return process_sleeper(argv[2], argv[3]);
+    if (argc == 4 && strcmp(argv[1], PROCESS_WAITER) == 0)
+        return process_waiter(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], PROCESS_FORKER) == 0)
         return process_forker(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], PROCESS_KILLER) == 0) {
@@ -146,6 +148,7 @@ int main(int argc, char **argv)
     count += run_list(stream_tests, filter);
     count += run_list(proxy_tests, filter);
     count += run_list(bell_tests, filter);
+    count += run_list(wait_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);
     count += run_list(edge_tests, filter);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_end.h: one end of a connection between processes, with work of all kinds, for test_process.c and test_kill.c.
+ * process_end.h: one end of a connection between processes, with work of all kinds, for test_process.c, test_kill.c, and tests of
+ * waits.
  *
  * The other process is this program again, with an argument that names its role (test.h).
  */
@@ -29,6 +30,8 @@ struct end {
 double seconds(void);
 
 struct sockaddr_in address_of(int port);
+
+void post_receive(struct end *end);
 
 /* Posts an operation of a random kind and length; false: the queue pair has failed. */
 bool post_any(struct end *end);

@@ -54,10 +54,11 @@ extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test proxy_tests[];
 extern const struct test bell_tests[];
+extern const struct test wait_tests[];
 extern const struct test stream_tests[];
 extern const struct test speed_tests[];
 
-/* test_process.c, test_kill.c, test_edge.c, test_bell.c: this program as the other process of a test. */
+/* test_process.c, test_kill.c, test_edge.c, test_bell.c, test_wait.c: this program as the other process of a test. */
 extern const struct test process_tests[];
 extern const struct test kill_tests[];
 extern const struct test edge_tests[];
@@ -68,12 +69,14 @@ extern const struct test edge_tests[];
 #define PROCESS_FORKER "--forker"
 #define PROCESS_KILLER "--killer"
 #define PROCESS_SLEEPER "--sleeper"
+#define PROCESS_WAITER "--waiter"
 int process_peer(const char *port, const char *operations, const char *attack);
 int process_binder(const char *port);
 int process_connector(const char *port);
 int process_listener(const char *descriptor);
 int process_killer(const char *kills, const char *first_seed);
 int process_sleeper(const char *port, const char *rounds);
+int process_waiter(const char *port, const char *shape);
 int process_forker(const char *port, const char *descriptor);
 
 /*
