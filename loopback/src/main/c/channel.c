@@ -15,24 +15,6 @@ struct comp_event {
     struct lb_event event; /* first; its owner is the completion queue */
 };
 
-/* Returns 0 or an errno value. */
-static int open_descriptors(struct lb_comp_channel *channel)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-    int error = lb_eventq_open(&channel->events);
-
-    if (error)
-        return error;
-    channel->base.fd = epoll_create1(EPOLL_CLOEXEC);
-    if (channel->base.fd >= 0 && epoll_ctl(channel->base.fd, EPOLL_CTL_ADD, channel->events.fd, &event) == 0)
-        return 0;
-    error = errno;
-    if (channel->base.fd >= 0)
-        (void)close(channel->base.fd);
-    lb_eventq_close(&channel->events);
-    return error;
-}
-
 LB_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
     if (lb_fails(__func__))
@@ -43,12 +25,13 @@ LB_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c
         errno = ENOMEM;
         return NULL;
     }
-    const int error = open_descriptors(channel);
+    const int error = lb_eventq_open_in_epoll(&channel->events);
     if (error) {
         free(channel);
         errno = error;
         return NULL;
     }
+    channel->base.fd = channel->events.epoll_fd;
     channel->base.context = context;
     atomic_fetch_add(&lb_context_of(context)->children, 1);
     lb_count(RINGPOLL_LOOPBACK_COMP_CHANNEL, 1);
@@ -65,8 +48,8 @@ LB_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
     lb_lock_release(&context->lock);
     if (users != 0)
         return EBUSY;
-    (void)close(ibv_channel->fd);
     lb_eventq_close(&channel->events);
+    (void)close(ibv_channel->fd);
     atomic_fetch_sub(&context->children, 1);
     free(channel);
     lb_count(RINGPOLL_LOOPBACK_COMP_CHANNEL, -1);

@@ -1,26 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eventq.c: events behind a file descriptor: an eventfd that is non-zero while the list is not empty. */
+/* eventq.c: events behind a file descriptor: an eventfd that is non-zero while the list is not empty; what a fork makes of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "counters.h"
 #include "eventq.h"
 
+/* All queues of the process. */
+static struct lb_lock queues_lock;
+static struct lb_eventq *queues;
+
 int lb_eventq_open(struct lb_eventq *queue)
 {
-    queue->lock = (struct lb_lock){0};
-    queue->head = NULL;
-    queue->tail = &queue->head;
+    *queue = (struct lb_eventq){.tail = &queue->head, .epoll_fd = -1};
     queue->fd = eventfd(0, EFD_CLOEXEC);
-    return queue->fd < 0 ? errno : 0;
+    if (queue->fd < 0)
+        return errno;
+    lb_lock_acquire(&queues_lock);
+    queue->next = queues;
+    if (queues != NULL)
+        queues->previous = queue;
+    queues = queue;
+    lb_lock_release(&queues_lock);
+    return 0;
+}
+
+/* A new epoll instance that reports the queue; -1 with errno on failure. */
+static int open_epoll(const struct lb_eventq *queue)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    const int fd = epoll_create1(EPOLL_CLOEXEC);
+
+    if (fd < 0 || epoll_ctl(fd, EPOLL_CTL_ADD, queue->fd, &event) == 0)
+        return fd;
+    const int error = errno;
+    (void)close(fd);
+    errno = error;
+    return -1;
+}
+
+int lb_eventq_open_in_epoll(struct lb_eventq *queue)
+{
+    int error = lb_eventq_open(queue);
+
+    if (error)
+        return error;
+    const int fd = open_epoll(queue);
+    error = errno;
+    lb_lock_acquire(&queues_lock);
+    queue->epoll_fd = fd;
+    lb_lock_release(&queues_lock);
+    if (fd >= 0)
+        return 0;
+    lb_eventq_close(queue);
+    return error;
 }
 
 void lb_eventq_close(struct lb_eventq *queue)
 {
+    lb_lock_acquire(&queues_lock);
+    if (queue->previous != NULL)
+        queue->previous->next = queue->next;
+    else
+        queues = queue->next;
+    if (queue->next != NULL)
+        queue->next->previous = queue->previous;
+    lb_lock_release(&queues_lock);
     lb_event_free_list(queue->head);
     queue->head = NULL;
     (void)close(queue->fd);
@@ -127,4 +177,58 @@ void lb_event_free_list(struct lb_event *list)
         free(list);
         list = next;
     }
+}
+
+static void hold(void)
+{
+    lb_lock_acquire(&queues_lock);
+}
+
+static void release(void)
+{
+    lb_lock_release(&queues_lock);
+}
+
+/* Puts a new descriptor, which may be -1, in the place of another one, with its flags. Returns whether that is done. */
+static bool replace(int fd, int new_fd)
+{
+    const int flags = fcntl(fd, F_GETFD);
+    bool done = false;
+
+    if (new_fd < 0)
+        return false;
+    if (flags >= 0 && fcntl(new_fd, F_SETFL, fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
+        done = dup3(new_fd, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0) >= 0;
+    (void)close(new_fd);
+    return done;
+}
+
+/*
+ * A thread that is not here may have been under the lock. The descriptors are the parent's: an event that is raised or taken here
+ * must not change whether its descriptor is readable.
+ */
+static void part(struct lb_eventq *queue)
+{
+    unsigned int count = 0;
+
+    lb_lock_forget(&queue->lock);
+    for (queue->tail = &queue->head; *queue->tail != NULL; queue->tail = &(*queue->tail)->next)
+        count++;
+    if (!replace(queue->fd, eventfd(count, EFD_CLOEXEC)))
+        queue->fd = -1; /* no descriptor is left: events are there, and none is announced */
+    if (queue->epoll_fd >= 0)
+        (void)replace(queue->epoll_fd, open_epoll(queue));
+}
+
+static void part_all(void)
+{
+    for (struct lb_eventq *queue = queues; queue != NULL; queue = queue->next)
+        part(queue);
+    release();
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, part_all);
 }

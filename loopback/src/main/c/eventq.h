@@ -5,6 +5,8 @@
  * The descriptor is readable exactly while the list is not empty, so poll(2), select(2) and epoll
  * (level and edge triggered: every event writes to it) work as on the kernel's own. Taking an
  * event honours O_NONBLOCK as set by the user with fcntl(2).
+ *
+ * In the child of a fork each queue has descriptors of its own under the numbers of its parent's, and a copy of the events.
  */
 #ifndef LOOPBACK_EVENTQ_H
 #define LOOPBACK_EVENTQ_H
@@ -21,13 +23,19 @@ struct lb_event {
 
 struct lb_eventq {
     struct lb_lock lock;
-    int fd;
+    int fd;                     /* -1: the child of a fork has no descriptor for it */
+    int epoll_fd;               /* an epoll instance of the owner, in which fd is; or -1 */
     struct lb_event *head;
     struct lb_event **tail;
+    struct lb_eventq *next;     /* all of the process, for a fork */
+    struct lb_eventq *previous;
 };
 
 /* Opens the descriptor; returns 0 or an errno value. */
 LB_EXPORT int lb_eventq_open(struct lb_eventq *queue);
+
+/* The same with an epoll instance that reports it, with data NULL; more descriptors can be added. The owner closes it. */
+int lb_eventq_open_in_epoll(struct lb_eventq *queue);
 
 /* Frees the events that are left and closes the descriptor. */
 LB_EXPORT void lb_eventq_close(struct lb_eventq *queue);

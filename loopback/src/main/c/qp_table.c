@@ -112,11 +112,24 @@ static void forget_queue(struct lb_cq *cq)
 {
     lb_lock_forget(&cq->push_lock);
     lb_lock_forget(&cq->poll_lock);
+    pthread_mutex_init(&cq->base.mutex, NULL);
+    pthread_cond_init(&cq->base.cond, NULL);
+}
+
+static void forget_objects(struct lb_qp *qp)
+{
+    struct ibv_qp *base = &qp->base.qp_base;
+
+    forget_queue(qp->send_cq);
+    forget_queue(qp->recv_cq);
+    lb_lock_forget(&lb_context_of(base->context)->lock);
+    pthread_mutex_init(&base->mutex, NULL);
+    pthread_cond_init(&base->cond, NULL);
 }
 
 /*
- * A thread that is not here may have been under the lock of a queue pair or of its completion queues, or own it: neither
- * await_sections nor a post or poll may wait for it.
+ * A thread that is not here may have been under the lock of a queue pair or of its completion queues, or own it, or have
+ * acknowledged an event: neither await_sections nor a post, a poll or an acknowledgement may wait for it.
  */
 static void forget_sections(void)
 {
@@ -127,10 +140,8 @@ static void forget_sections(void)
             continue;
         lb_lock_forget(&qp->sq_lock);
         lb_lock_forget(&qp->rq_lock);
-        if (qp->proxy == NULL) {
-            forget_queue(qp->send_cq);
-            forget_queue(qp->recv_cq);
-        }
+        if (qp->proxy == NULL)
+            forget_objects(qp);
         qp->keeps = false; /* memory.c has forgotten the holds */
         qp->kept_local = NULL;
         qp->kept_remote = NULL;

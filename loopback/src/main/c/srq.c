@@ -35,6 +35,32 @@ int lb_recv_ring_put(struct lb_recv_ring *ring, const struct ibv_recv_wr *wr)
     return 0;
 }
 
+/* All queues of the process. */
+static struct lb_lock srqs_lock;
+static struct lb_srq *srqs;
+
+static void add(struct lb_srq *srq)
+{
+    lb_lock_acquire(&srqs_lock);
+    srq->next = srqs;
+    if (srqs != NULL)
+        srqs->previous = srq;
+    srqs = srq;
+    lb_lock_release(&srqs_lock);
+}
+
+static void remove_from_all(struct lb_srq *srq)
+{
+    lb_lock_acquire(&srqs_lock);
+    if (srq->previous != NULL)
+        srq->previous->next = srq->next;
+    else
+        srqs = srq->next;
+    if (srq->next != NULL)
+        srq->next->previous = srq->previous;
+    lb_lock_release(&srqs_lock);
+}
+
 static struct ibv_srq *create_srq(struct ibv_pd *pd, void *srq_context, struct ibv_srq_attr *attr)
 {
     struct lb_srq *srq;
@@ -58,6 +84,7 @@ static struct ibv_srq *create_srq(struct ibv_pd *pd, void *srq_context, struct i
     pthread_mutex_init(&srq->base.mutex, NULL);
     pthread_cond_init(&srq->base.cond, NULL);
     atomic_fetch_add(&lb_pd_of(pd)->children, 1);
+    add(srq);
     return &srq->base;
 
 free_srq:
@@ -126,6 +153,7 @@ LB_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv_srq)
 
     if (atomic_load(&srq->users) != 0)
         return EBUSY;
+    remove_from_all(srq);
     lb_async_forget(ibv_srq->context, srq);
     pthread_mutex_lock(&ibv_srq->mutex);
     while (ibv_srq->events_completed != atomic_load(&srq->async_events_fetched))
@@ -180,9 +208,10 @@ static bool widen(struct lb_recv_ring *ring)
         return false;
     for (uint32_t i = ring->consumed; i != ring->posted; i++)
         memcpy(slots + (i & mask) * ring->stride, ring->slots + (i & ring->mask) * ring->stride, ring->stride);
-    free(ring->slots);
+    char *old = ring->slots;
     ring->slots = slots;
     ring->mask = mask;
+    free(old);
     return true;
 }
 
@@ -226,17 +255,50 @@ void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender)
         struct lb_qp *before = NULL;
         struct lb_qp **link = &srq->first_waiter;
 
-        while (*link != sender) {
+        while (*link != NULL && *link != sender) {
             before = *link;
             link = &before->next_waiter;
         }
-        *link = sender->next_waiter;
+        found = *link == sender; /* always, but for the child of a fork that has interrupted lb_srq_take */
+        if (found)
+            *link = sender->next_waiter;
         if (srq->last_waiter == sender)
             srq->last_waiter = before;
         sender->in_waiters = false;
-        found = true;
     }
     lb_lock_release(&srq->lock);
     if (found)
         lb_qp_put(sender);
+}
+
+static void hold(void)
+{
+    lb_lock_acquire(&srqs_lock);
+}
+
+static void release(void)
+{
+    lb_lock_release(&srqs_lock);
+}
+
+/* A thread that is not here may have been under a lock, or have acknowledged an event. */
+static void forget_holders(void)
+{
+    for (struct lb_srq *srq = srqs; srq != NULL; srq = srq->next) {
+        lb_lock_forget(&srq->lock);
+        srq->last_waiter = NULL;
+        for (struct lb_qp *waiter = srq->first_waiter; waiter != NULL; waiter = waiter->next_waiter) {
+            waiter->in_waiters = true;
+            srq->last_waiter = waiter;
+        }
+        pthread_mutex_init(&srq->base.mutex, NULL);
+        pthread_cond_init(&srq->base.cond, NULL);
+    }
+    release();
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, forget_holders);
 }
