@@ -67,6 +67,7 @@ void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes)
         ring_socket(proxy);
         return;
     }
+    atomic_fetch_add_explicit(&proxy->calls, 1, memory_order_relaxed);
     lb_bell_call(proxy->bell);
     expect(proxy);
 }

@@ -36,7 +36,9 @@ struct lb_proxy {
     bool is_owed;                          /* bell_lock: this end was called, and has not found the byte yet */
     bool is_mute;                          /* bell_lock: the bell is broken */
     _Atomic bool unheard;                  /* something was published for an end that is quiet: it was called, or not */
-    bool was_unheard;                      /* the watch thread's: at its last look */
+    _Atomic uint32_t calls;                /* of the other end by this one */
+    bool was_unheard;                      /* the watch thread's, as the next: at its last look */
+    uint64_t progress_seen;                /* see lb_proxy_look_after */
     _Atomic bool attached;
     _Atomic bool broken;
     _Atomic bool polled;                   /* since the watch thread looked last */

@@ -175,6 +175,14 @@ static bool is_quiet(const struct lb_proxy *proxy)
     return (atomic_load_explicit(&proxy->outbound->asleep, memory_order_acquire) & LB_WIRE_STATE) == LB_WIRE_QUIET;
 }
 
+/* Changes when the other end is called, or reads something: if it is quiet before and after that, it was not all the time. */
+static uint64_t progress(const struct lb_proxy *proxy)
+{
+    return atomic_load_explicit(&proxy->calls, memory_order_relaxed) +
+        atomic_load_explicit(&proxy->outbound->requests.consumed, memory_order_relaxed) +
+        atomic_load_explicit(&proxy->outbound->responses.consumed, memory_order_relaxed);
+}
+
 bool lb_proxy_look_after(struct lb_proxy *proxy)
 {
     if (!atomic_load_explicit(&proxy->unheard, memory_order_relaxed))
@@ -188,9 +196,11 @@ bool lb_proxy_look_after(struct lb_proxy *proxy)
         atomic_store_explicit(&proxy->unheard, true, memory_order_relaxed);
         return true;
     }
-    if (proxy->was_unheard)
+    const uint64_t seen = progress(proxy);
+    if (proxy->was_unheard && proxy->progress_seen == seen)
         lb_proxy_wake(proxy, 0);
     proxy->was_unheard = true;
+    proxy->progress_seen = seen;
     return true;
 }
 

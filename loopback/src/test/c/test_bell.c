@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "other_end.h"
@@ -303,6 +304,41 @@ static void should_ring_an_end_that_does_not_answer_its_call(void)
     close_other(&other);
 }
 
+/* Reads the message, and acknowledges it. */
+static void read_message(struct other *other, uint64_t *position)
+{
+    const struct lb_wire_record *record = request_at(other, *position);
+
+    CHECK(record != NULL);
+    atomic_store(&other->to_us->acknowledged, (uint32_t)record->number + 1);
+    *position = behind(record, *position);
+    atomic_store(&other->to_it->requests.consumed, *position);
+}
+
+/* An end that answers each call in time is quiet whenever the watch thread looks. */
+static void should_not_ring_an_end_that_was_called_just_now(void)
+{
+    struct other other;
+    uint64_t position = 0;
+
+    open_waiting(&other);
+    for (uint64_t i = 0; i < 300; i++) {
+        const struct timespec moment = {.tv_nsec = 300000};
+
+        (void)is_rung(&other);
+        atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | HEARS_BOTH);
+        const double called = seconds();
+        message_to_it(&other, i);
+        CHECK(is_called(&other));
+        (void)nanosleep(&moment, NULL);
+        if (is_rung(&other)) /* not before the second look of the watch thread: it looks each millisecond */
+            CHECK(seconds() - called >= 0.001);
+        read_message(&other, &position);
+        CHECK(poll_one(&other, i));
+    }
+    close_other(&other);
+}
+
 static void should_break_off_at_a_byte_without_a_call(void)
 {
     struct other other;
@@ -523,6 +559,7 @@ const struct test bell_tests[] = {
     {"an end that hears its bell is rung for what completes nothing", should_be_rung_besides_for_what_completes_nothing},
     {"an end is called for what it hears, and rung for the rest", should_call_an_end_for_what_it_hears_and_ring_it_for_the_rest},
     {"an end that does not answer its call is rung", should_ring_an_end_that_does_not_answer_its_call},
+    {"an end is not rung for an earlier call than its last one", should_not_ring_an_end_that_was_called_just_now},
     {"a byte in the bell without a call ends the connection", should_break_off_at_a_byte_without_a_call},
     {"a bell that is shut down is not heard any more", should_not_hear_a_bell_that_is_shut_down},
     {"a channel is not readable for the end of the other process", should_not_be_readable_for_the_end_of_the_other_process},
