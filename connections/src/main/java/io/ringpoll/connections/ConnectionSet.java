@@ -235,13 +235,14 @@ public final class ConnectionSet implements AutoCloseable {
      *                  for no peer
      * @return the connection
      * @throws ConnectException         if the peer does not answer in time or rejects the request, or the set is closed
-     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, or in a callback or task
+     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, or in a callback, a
+     *                                  task or the accept filter
      * @throws WaitInterruptedException if the thread is interrupted
      */
     public MessageConnection connect(final String host, final int port, final long timeoutNs) throws ConnectException {
         requireOpen();
-        if (pollers.areInCallback()) {
-            throw new IllegalStateException("a polling thread cannot wait for a connection: connect on another thread");
+        if (end.isInCallback()) {
+            throw new IllegalStateException("a callback cannot wait for a connection: connect on another thread");
         }
         final ConnectionPlaces.Place place = takePlace(host, port);
         final Deadline deadline = Deadline.after(timeoutNs);
@@ -366,7 +367,7 @@ public final class ConnectionSet implements AutoCloseable {
      * duty cycles meanwhile.
      *
      * @throws WaitInterruptedException if the thread is interrupted
-     * @throws IllegalStateException    in a callback or task, for which the close would wait
+     * @throws IllegalStateException    in a callback, a task or the accept filter, for which the close would wait
      */
     public void awaitClose() {
         end.await();
@@ -380,10 +381,10 @@ public final class ConnectionSet implements AutoCloseable {
 
     /**
      * Accepts no more connections, closes all, calls {@link ConnectionListener#onDisconnected} for each, ends the threads and
-     * releases the memory. Claims and retained messages remain valid until they are given back. A call by a callback starts the
-     * close on another thread and returns. Idempotent: further calls wait for the first one. A close that has not released
-     * everything in time is continued by a daemon thread, until a callback that does not return has returned. An interrupt does
-     * not end the wait, and the interrupt flag is restored.
+     * releases the memory. Claims and retained messages remain valid until they are given back. A call by a callback or the
+     * accept filter starts the close on another thread and returns. Idempotent: further calls wait for the first one. A close
+     * that has not released everything in time is continued by a daemon thread, until a callback that does not return has
+     * returned. An interrupt does not end the wait, and the interrupt flag is restored.
      *
      * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less begins the close, as with the time-out of {@link
      *                  #close()}, and does not wait. At the time-out the polling threads end, and connections that have not ended

@@ -69,12 +69,17 @@ final class SetEnd {
         return name + closing.get();
     }
 
+    /** Whether the calling thread is in a callback, a task or the accept filter: the close needs all threads that call these. */
+    boolean isInCallback() {
+        return pollers.areInCallback() || events.isCurrentThread();
+    }
+
     /** Closes; as {@link ConnectionSet#close(long)}. */
     boolean begin(final long timeoutNs) {
         if (!hasBegun()) {
             closing.compareAndSet(null, JvmShutdown.hasBegun() ? " was closed by JVM shutdown" : " is closed");
         }
-        if (pollers.areInCallback()) {
+        if (isInCallback()) {
             if (!releasedAll) {
                 releaseOnThread(timeoutNs);
             }
@@ -119,7 +124,7 @@ final class SetEnd {
 
     /** Waits for the end of the close; as {@link ConnectionSet#awaitClose()}. */
     void await() {
-        if (pollers.areInCallback()) {
+        if (isInCallback()) {
             throw new IllegalStateException("a callback cannot wait for the close of " + name + ", which waits for it");
         }
         try {

@@ -9,6 +9,7 @@ import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,6 +69,50 @@ class AdmissionTest {
         }
         assertEquals("thrown by the filter", errors.getFirst().getMessage());
         assertEquals(1, errors.size());
+    }
+
+    /** All events of the set wait for the filter, so that such a wait would have no end. */
+    @Test
+    void shouldRefuseToWaitInTheFilter() throws Exception {
+        final AtomicReference<ConnectionSet> own = new AtomicReference<>();
+        final List<String> refused = new CopyOnWriteArrayList<>();
+        try (ConnectionSet set = servers().acceptFilter((address, data) -> {
+            refused.add(assertThrows(IllegalStateException.class, own.get()::awaitClose).getMessage());
+            refused.add(assertThrows(IllegalStateException.class, () -> own.get().connect(TestDevice.address(), 1)).getMessage());
+            return true;
+        }).start(); ConnectionSet clients = clients().start()) {
+            own.set(set);
+            final int port = set.listen(0);
+            assertTrue(clients.connect(TestDevice.address(), port).isConnected());
+            assertEquals(List.of("a callback cannot wait for the close of " + set.name() + ", which waits for it",
+                "a callback cannot wait for a connection: connect on another thread"), refused);
+            assertEquals(0, set.listenerExceptions());
+        }
+    }
+
+    @Test
+    void shouldCloseTheSetInTheFilter() throws Exception {
+        final AtomicReference<ConnectionSet> own = new AtomicReference<>();
+        final List<Boolean> closed = new CopyOnWriteArrayList<>();
+        try (ConnectionSet set = servers().acceptFilter((address, data) -> {
+            if (data.length > 0) {
+                closed.add(own.get().close(SetPair.TEN_SECONDS));
+            }
+            return true;
+        }).start(); ConnectionSet first = clients().start();
+            ConnectionSet second = SetPair.builder(api).listener(new Recorder()).privateData(new byte[1]).start()) {
+            own.set(set);
+            final int port = set.listen(0);
+            first.connect(TestDevice.address(), port);
+            final long beginNs = System.nanoTime();
+            assertThrows(ConnectException.class, () -> second.connect(TestDevice.address(), port));
+            set.awaitClose();
+            assertTrue(System.nanoTime() - beginNs < SetPair.TEN_SECONDS, "the close has waited for the filter");
+            assertEquals(List.of(false), closed);
+            // In order: the peer got a goodbye.
+            assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+        }
+        assertEquals(List.of("connected", "disconnected CLOSED"), server.all);
     }
 
     @Test
