@@ -55,12 +55,12 @@ final class HeldSlots extends Sequence {
     }
 
     boolean isHeld(final long sequence) {
-        return held.getAcquire((int) sequence & mask) == sequence;
+        return sequence != FREE && held.getAcquire((int) sequence & mask) == sequence;
     }
 
     /** Releases a slot; returns false if it was not held. Any thread. */
     boolean release(final long sequence) {
-        if (!held.compareAndSet((int) sequence & mask, sequence, FREE)) {
+        if (sequence == FREE || !held.compareAndSet((int) sequence & mask, sequence, FREE)) {
             return false;
         }
         count.decrementAndGet();

@@ -54,6 +54,18 @@ class HeldSlotsTest {
         assertEquals(0, held.count());
     }
 
+    /** The sequence before the first marks a free slot. */
+    @Test
+    void shouldNotHoldTheSequenceBeforeTheFirst() {
+        assertFalse(held.isHeld(-1));
+        assertFalse(held.release(-1));
+        assertEquals(0, held.count());
+        assertTrue(held.hold(2));
+        passed.set(7);
+        assertFalse(held.release(-1));
+        assertEquals(1, held.get(), "a held slot would be overwritten");
+    }
+
     @Test
     void shouldIdentifyASlotBySequenceNotByIndex() {
         assertTrue(held.hold(3));

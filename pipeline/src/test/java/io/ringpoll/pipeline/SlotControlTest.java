@@ -150,6 +150,26 @@ class SlotControlTest {
         }
     }
 
+    /** As a user does whose last sequence is -1 before the first one: the memory of the ring must not be freed. */
+    @Test
+    void shouldRefuseTheSequenceBeforeTheFirst() {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(16)
+                .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+                .queue(new SyntheticQueue("queue", 10))
+                .start()) {
+            while (pipeline.held() == 0) {
+                Thread.yield();
+            }
+            assertEquals("slot -1 is not held: it never was, or has been released",
+                assertThrows(IllegalStateException.class, () -> slots.get().release(-1)).getMessage());
+            assertThrows(IllegalStateException.class, () -> slots.get().view(-1, new WorkCompletion()));
+            assertEquals(1, pipeline.held());
+            slots.get().release(2);
+        }
+    }
+
     @Test
     void shouldReuseSlotsThatAHandlerReleasesBeforeTheEndOfItsBatch() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
