@@ -185,6 +185,17 @@ class CompletionChannelTest {
         queue.close();
     }
 
+    /** It depends on its channel already, and could not be closed any more if the channel depended on it. */
+    @Test
+    void shouldCloseAQueueThatWasCreatedWithTheChannelAndIncludedInIt() {
+        try (CompletionChannel own = CompletionChannel.create(pair.peer().context())) {
+            final VerbsCompletionQueue mine = VerbsCompletionQueue.create(pair.peer().context(), "mine", 8, own);
+            own.include(mine);
+            mine.close();
+            assertTrue(mine.isClosed());
+        }
+    }
+
     @Test
     void shouldRefuseAClosedQueue() {
         final VerbsCompletionQueue closed = pair.server().completionQueue().openVerbs();

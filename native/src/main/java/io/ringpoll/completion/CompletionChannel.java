@@ -113,11 +113,13 @@ public final class CompletionChannel extends NativeResource {
      * Adds a further queue of librpma's that has this channel; any thread. A queue that is being closed at that moment is either
      * refused, or included, and then its close fails until this is closed.
      *
-     * @param queue to be closed after this; one that is included already is left as it is
+     * @param queue to be closed after this; one that is included already, or was created with this channel and is closed before
+     *              it, is left as it is
      * @throws IllegalArgumentException if it has another channel, or none
      * @throws IllegalStateException    if this or the queue is closed
      */
     public void include(final VerbsCompletionQueue queue) {
+        Objects.requireNonNull(queue, "the queue is null");
         final long address = enter();
         try {
             final long cq = queue.enterForChannel();
@@ -125,8 +127,10 @@ public final class CompletionChannel extends NativeResource {
                 if (VerbsCompletionQueue.channelAddress(cq) != address) {
                     throw new IllegalArgumentException(queue.name() + " does not have the " + name());
                 }
-                add(queue);
-                dependsOn(queue);
+                if (!created) {
+                    add(queue);
+                    dependsOn(queue);
+                }
             } finally {
                 queue.exitForChannel();
             }
