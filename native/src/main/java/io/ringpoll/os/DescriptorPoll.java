@@ -7,6 +7,7 @@ import io.ringpoll.internal.ffm.JvmFlags;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -57,9 +58,14 @@ public final class DescriptorPoll implements AutoCloseable {
      *
      * @param fd     the descriptor; remove it before it is closed
      * @param action runs within {@link #await} when it is readable or in error; may add and remove descriptors
+     * @throws IllegalArgumentException if the descriptor is negative, which poll(2) would ignore
      */
     public void add(final int fd, final Runnable action) {
+        Objects.requireNonNull(action, "the action is null");
         requireOpen();
+        if (fd < 0) {
+            throw new IllegalArgumentException("descriptor " + fd + " is negative: it would never be ready");
+        }
         put(fd, action);
     }
 

@@ -37,6 +37,19 @@ class DescriptorPollTest {
         return fd;
     }
 
+    /** An action that is missing would fail in each wait to come. */
+    @Test
+    void shouldRefuseADescriptorThatIsNoneAndAMissingAction() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            final int ready = readable();
+            assertEquals("the action is null",
+                assertThrows(NullPointerException.class, () -> poll.add(ready, null)).getMessage());
+            assertEquals("descriptor -1 is negative: it would never be ready",
+                assertThrows(IllegalArgumentException.class, () -> poll.add(-1, () -> ran.add(-1))).getMessage());
+            assertEquals(0, poll.await(0));
+        }
+    }
+
     @Test
     void shouldTakeNoNoticeOfADescriptorThatIsNotThere() {
         try (DescriptorPoll poll = new DescriptorPoll()) {
