@@ -359,6 +359,8 @@ public final class ConnectionSetBuilder {
         require(domain == null || address == null, "a domain and an address are set: set one of them", errors);
         require(peer == null || domain == null && !verbs, "a peer is librpma's, and the connections are made over verbs: set a " +
             "domain instead", errors);
+        require(peer == null || !peer.isClosed(), "the peer is closed: set an open one", errors);
+        require(domain == null || !domain.isClosed(), "the domain is closed: set an open one", errors);
         require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,
             "messagesInFlight is " + messagesInFlight + ": use 1 to " + Hello.MAX_WINDOW, errors);
         require(maxMessageBytes >= 1, "maxMessageBytes is " + maxMessageBytes + ": use at least 1", errors);

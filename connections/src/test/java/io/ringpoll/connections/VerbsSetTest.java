@@ -125,6 +125,22 @@ class VerbsSetTest {
     }
 
     @Test
+    void shouldRefuseAClosedPeerOrDomain() {
+        final ConnectionSetBuilder ofPeer = SetPair.builder().address(null).listener(new Recorder());
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            ofPeer.peer(peer);
+        }
+        assertEquals("the peer is closed: set an open one",
+            assertThrows(IllegalArgumentException.class, ofPeer::start).getMessage());
+        final ConnectionSetBuilder ofDomain = SetPair.builder().address(null).listener(new Recorder());
+        try (ProtectionDomain domain = domain()) {
+            ofDomain.domain(domain);
+        }
+        assertEquals("the domain is closed: set an open one",
+            assertThrows(IllegalArgumentException.class, ofDomain::start).getMessage());
+    }
+
+    @Test
     void shouldHaveADeviceOfOneBinding() {
         try (ProtectionDomain domain = domain(); Peer peer = Peer.ofLocal(TestDevice.address())) {
             final ConnectionSetBuilder both =
