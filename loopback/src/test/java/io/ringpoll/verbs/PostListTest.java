@@ -226,6 +226,16 @@ class PostListTest {
         }
     }
 
+    @Test
+    void shouldNameTheRangeOfAPostThatIsOutsideOfItsList() {
+        try (VerbsPair pair = VerbsPair.ofDefaults(); SendList list = SendList.allocate(2, 2)) {
+            for (final int first : new int[] {Integer.MIN_VALUE, Integer.MIN_VALUE + 1, -1, 2, Integer.MAX_VALUE}) {
+                assertEquals("Range [" + first + ", " + first + " + 1) out of bounds for length 2",
+                    assertThrows(IndexOutOfBoundsException.class, () -> pair.client().postSend(list, first, 1)).getMessage());
+            }
+        }
+    }
+
     /** Whichever of offset and length is set last; the connection and the other requests of the list stay usable. */
     @Test
     void shouldRefuseAPieceThatEndsAfterItsRemoteMemory() {

@@ -202,7 +202,7 @@ public final class ConnectionId extends NativeResource {
 
     private void setOption(final String what, final int option, final int value, final int most) {
         if (value < 0 || value > most) {
-            throw new IllegalArgumentException("a " + what + " of " + value + " is not within 0 to " + most);
+            throw new IllegalArgumentException(what + ": " + value + " is not within 0 to " + most);
         }
         final long id = enter();
         try (Arena arena = Arena.ofConfined()) {

@@ -156,7 +156,7 @@ public final class ConnectionParameters {
 
     private static int require(final String what, final int value, final int most) {
         if (value < 0 || value > most) {
-            throw new IllegalArgumentException("a " + what + " of " + value + " is not within 0 to " + most);
+            throw new IllegalArgumentException(what + ": " + value + " is not within 0 to " + most);
         }
         return value;
     }

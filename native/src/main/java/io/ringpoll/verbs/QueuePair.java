@@ -375,8 +375,9 @@ public final class QueuePair extends NativeResource {
                 accepted = list.accepted();
             }
         } finally {
-            for (int index = first + reserved - 1; index >= first + accepted && sendBudget != null; index--) {
-                sendBudget.cancelSend(isSignalled(list, index));
+            // None if the range is outside of the list, whatever the sum would be.
+            for (int last = reserved; last > accepted && sendBudget != null; last--) {
+                sendBudget.cancelSend(isSignalled(list, first + last - 1));
             }
             mark.leave();
         }
