@@ -378,10 +378,12 @@ public final class MessageConnection extends ReceivingSide {
 
     /** Ends the connection; any thread. The first reason counts. */
     void requestEnd(final DisconnectReason reason, final String detail) {
-        if (end.request(reason, detail)) {
-            if (poller().isPollingThread()) {
-                shut();
-            }
+        final boolean isFirst = end.request(reason, detail);
+        if (poller().isPollingThread()) {
+            // Also if another thread was first: after a failed post, nothing more may be posted.
+            shut();
+        }
+        if (isFirst) {
             poller().events().end(this);
         }
     }
@@ -431,7 +433,7 @@ public final class MessageConnection extends ReceivingSide {
         if (retired) {
             return;
         }
-        if (endReason() == DisconnectReason.CLOSED && !queueFailed && sayGoodbye()) {
+        if (endReason() == DisconnectReason.CLOSED && !queueFailed && (state & UNSENT) == 0 && sayGoodbye()) {
             return;
         }
         requestDisconnect();

@@ -28,6 +28,8 @@ abstract class SendingSide {
     static final int CLOSED = 1;
     /** Bit of {@link #state}: messages wait, because the listener has refused one. */
     static final int WAITING = 1 << 1;
+    /** Bit of {@link #state}: a send was not posted, so that the peer must not take the end for an orderly one. */
+    static final int UNSENT = 1 << 2;
     /** No offset, or no buffer. */
     static final int NONE = -1;
 
@@ -250,11 +252,16 @@ abstract class SendingSide {
                 return true;
             }
             // Nothing would return the credits later, and the peer would wait for ever.
-            fail("the send queue is full");
+            failUnsent("the send queue is full");
         } catch (final RdmaException | IllegalStateException failed) {
-            fail(failed.getMessage());
+            failUnsent(failed.getMessage());
         }
         return false;
+    }
+
+    private void failUnsent(final String detail) {
+        state |= UNSENT;
+        fail(detail);
     }
 
     /** Posts the last send; its completion completes all before it. Returns whether it was accepted. */

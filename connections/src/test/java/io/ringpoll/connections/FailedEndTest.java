@@ -9,18 +9,21 @@ import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.CallFault;
+import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +31,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Calls into the loopback device fail: the connection ends, and releases place and memory. */
 @Timeout(60)
@@ -183,5 +188,35 @@ class FailedEndTest {
             assertEquals("disconnected FAILED", server.await("disconnected"));
             client.await("disconnected");
         }
+    }
+
+    /** The peer would receive later messages without it, and a goodbye as if it had all. */
+    @ParameterizedTest
+    @EnumSource(RdmaApi.class)
+    void shouldSendNothingAfterARefusedMessageWhileAnotherThreadCloses(final RdmaApi api) throws Exception {
+        try (FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("full@2#1"));
+            SetPair pair = SetPair.of(api, builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            assertTrue(connection.execute(() -> send(connection, "m0")));
+            assertEquals("message m0", server.await("message"));
+            final CompletableFuture<Boolean> laterIsSent = new CompletableFuture<>();
+            assertTrue(connection.execute(() -> {
+                OtherThread.run(() -> {
+                    connection.close();
+                    return null;
+                }).result();
+                send(connection, "refused");
+                laterIsSent.complete(send(connection, "m2"));
+            }));
+            assertFalse(laterIsSent.get(30, TimeUnit.SECONDS));
+            assertEquals("disconnected CLOSED", client.await("disconnected"));
+            assertEquals("disconnected PEER_LOST", server.await("disconnected"));
+        }
+        assertEquals(List.of("connected", "message m0", "disconnected PEER_LOST"), server.all);
+    }
+
+    private static boolean send(final MessageConnection connection, final String text) {
+        final UnsafeBuffer message = new UnsafeBuffer(text.getBytes(StandardCharsets.UTF_8));
+        return connection.trySend(message, 0, message.capacity());
     }
 }
