@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.WcOpcode;
-import io.ringpoll.device.Device;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -19,45 +18,21 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import io.ringpoll.testing.Completions;
-import io.ringpoll.testing.JavaProcess;
-import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
-import java.io.PrintStream;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Creates and closes every object of the binding many times in a child JVM without a compiler, so that its C heap belongs to the
- * binding and librpma: leaked strings and private data show. Only on the loopback device: it is a matter of user space, and an
- * interpreter in an emulation would take minutes.
- */
+/** Creates and closes every object of the binding of librpma many times, and looks for what remains of the C heap. */
 class LeakTest {
-    /** For an interpreter that has to share its CPU, of which it needs ten seconds and more. */
-    private static final int TIMEOUT_SECONDS = 300;
-    private static final int WARM_UP = 300;
-    private static final int ROUNDS = 5;
-    private static final int TIMES = 300;
-    /** Less than the smallest block of malloc. */
-    private static final long ALLOWED_BYTES_EACH = 16;
-
     @Test
-    @Timeout(320)
+    @Timeout(RepeatedLife.TEST_LIMIT_SECONDS)
     void shouldFreeTheNativeMemoryOfAllClosedObjects() {
-        final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
-            .property(Device.DEVICE_PROPERTY, "loopback").timeoutSeconds(TIMEOUT_SECONDS).run(EverythingManyTimes.class);
-        final List<Long> growths = output.lines().map(Long::parseLong).sorted().toList();
-        assertEquals(ROUNDS, growths.size());
-        // The JVM frees or takes something of its own in one round or another; a leak is there in each.
-        assertTrue(growths.get(ROUNDS / 2) < ALLOWED_BYTES_EACH * TIMES,
-            "bytes that rounds of " + TIMES + " leave behind: " + growths);
+        RepeatedLife.assertLeavesNothing(EverythingManyTimes.class);
     }
 
-    /** Prints how many bytes of C heap each round has left behind. */
+    /** One client and one server in each life. */
     static final class EverythingManyTimes extends Scenario {
-        private static final PrintStream OUT = System.out;
-
         private final Completions completions = new Completions();
 
         public static void main(final String[] arguments) throws InterruptedException {
@@ -66,20 +41,7 @@ class LeakTest {
 
         private void run() throws InterruptedException {
             try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = listen(peer)) {
-                makeAndClose(peer, endpoint, WARM_UP);
-                long before = ProcessResources.settledHeapBytes();
-                for (int round = 0; round < ROUNDS; round++) {
-                    makeAndClose(peer, endpoint, TIMES);
-                    final long after = ProcessResources.settledHeapBytes();
-                    OUT.println(after - before);
-                    before = after;
-                }
-            }
-        }
-
-        private void makeAndClose(final Peer peer, final Endpoint endpoint, final int times) {
-            for (int i = 0; i < times; i++) {
-                makeAndClose(peer, endpoint);
+                RepeatedLife.printGrowth(() -> makeAndClose(peer, endpoint));
             }
         }
 
