@@ -37,6 +37,7 @@ public final class BenchSuite {
     private final PrintWriter log;
     private final List<BenchResult> results = new ArrayList<>();
     private final Map<String, TurnCount> turnCounts = new LinkedHashMap<>();
+    private DeviceKind device;
     private GrowthReport growth;
     private ObjectNode root;
     private Progress progress;
@@ -71,16 +72,23 @@ public final class BenchSuite {
      */
     public void run() throws IOException, InterruptedException, RunnerException {
         startNs = System.nanoTime();
-        Device.choose(DeviceKind.LOOPBACK);
+        if (!Part.areOfTheMachinesDevice(parts)) {
+            Device.choose(DeviceKind.LOOPBACK);
+        }
+        device = Device.current().kind();
         log.println(MachineReport.line());
         log.println(MachineReport.jvmLine());
-        progress = new Progress(log, RunPlan.of(parts, effort, this::tools));
+        progress = new Progress(log, RunPlan.of(parts, effort, this::comparisons, this::tools));
         progress.begin();
         final JmhRounds rounds = new JmhRounds(effort);
         final List<JsonNode> documents = new ArrayList<>();
         final List<Comparison> comparisons = new ArrayList<>();
         for (final Part part : parts) {
-            final List<Comparison> ofPart = part.comparisons(effort);
+            final List<Comparison> ofPart = comparisons(part);
+            if (ofPart.isEmpty()) {
+                part.comparisons(effort).stream().map(Comparison::name).distinct().forEach(name -> log.println("no figure: " +
+                    name + " is about the loopback device; RINGPOLL_DEVICE=loopback measures that instead of this machine's"));
+            }
             comparisons.addAll(ofPart);
             results.addAll(rounds.measure(ofPart,
                 variant -> advance(part.label() + ": " + variant, effort.expectedNs(variant))));
@@ -107,6 +115,10 @@ public final class BenchSuite {
         if (growth != null && !growth.faults().isEmpty()) {
             throw new IllegalStateException(growth.faults().getFirst());
         }
+    }
+
+    private List<Comparison> comparisons(final Part part) {
+        return part.comparisons(effort, device);
     }
 
     private List<ToolRun> tools(final Part part) {

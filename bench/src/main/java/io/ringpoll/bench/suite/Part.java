@@ -9,6 +9,7 @@ import io.ringpoll.bench.instructions.InstructionTool;
 import io.ringpoll.bench.processes.ProcessesConfig;
 import io.ringpoll.bench.processes.ProcessesTool;
 import io.ringpoll.bench.verbs.VerbsTool;
+import io.ringpoll.device.DeviceKind;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -76,6 +77,24 @@ public enum Part {
     public static Set<Part> unnamed(final Effort effort) {
         return EnumSet.complementOf(
             effort == Effort.FULL ? EnumSet.of(INSTRUCTIONS) : EnumSet.of(VERBS, PROCESSES, GROWTH, INSTRUCTIONS));
+    }
+
+    /**
+     * Whether a run is about the device of the machine.
+     *
+     * @param parts the measured parts
+     * @return false if one of them is about the loopback device, as all but {@link #VERBS}
+     */
+    static boolean areOfTheMachinesDevice(final Set<Part> parts) {
+        return parts.equals(EnumSet.of(VERBS));
+    }
+
+    /**
+     * Its JMH comparisons in a run about a device: those of {@link #VERBS} are of the loopback device, and in an emulation their
+     * JVMs would take most of the time.
+     */
+    List<Comparison> comparisons(final Effort effort, final DeviceKind device) {
+        return this == VERBS && device != DeviceKind.LOOPBACK ? List.of() : comparisons(effort);
     }
 
     /** Its JMH comparisons. */

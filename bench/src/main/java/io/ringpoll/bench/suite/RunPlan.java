@@ -16,13 +16,15 @@ record RunPlan(int steps, long expectedNs) {
     /**
      * The plan of the given parts.
      *
-     * @param tools returns the tools of a part
+     * @param comparisons returns the JMH comparisons of a part
+     * @param tools       returns the tools of a part
      */
-    static RunPlan of(final Set<Part> parts, final Effort effort, final Function<Part, List<ToolRun>> tools) {
+    static RunPlan of(final Set<Part> parts, final Effort effort, final Function<Part, List<Comparison>> comparisons,
+        final Function<Part, List<ToolRun>> tools) {
         int steps = 0;
         long expectedNs = 0;
         for (final Part part : parts) {
-            for (final Variant variant : JmhRounds.variants(part.comparisons(effort))) {
+            for (final Variant variant : JmhRounds.variants(comparisons.apply(part))) {
                 steps += effort.rounds();
                 expectedNs += effort.rounds() * effort.expectedNs(variant);
             }

@@ -15,6 +15,7 @@ import io.ringpoll.bench.measure.Verdict;
 import io.ringpoll.bench.processes.ProcessesConfig;
 import io.ringpoll.bench.processes.ProcessesTool;
 import io.ringpoll.bench.verbs.VerbsTool;
+import io.ringpoll.device.DeviceKind;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -121,7 +122,20 @@ class BenchSuiteTest {
     }
 
     private RunPlan plan(final Set<Part> parts, final Effort effort) {
-        return RunPlan.of(parts, effort, part -> part.tools(effort, folder));
+        return plan(parts, effort, DeviceKind.LOOPBACK);
+    }
+
+    private RunPlan plan(final Set<Part> parts, final Effort effort, final DeviceKind device) {
+        return RunPlan.of(parts, effort, part -> part.comparisons(effort, device), part -> part.tools(effort, folder));
+    }
+
+    @Test
+    void shouldMeasureOverVerbsOnAnotherDeviceWhatIsAboutThatDevice() {
+        assertTrue(Part.areOfTheMachinesDevice(EnumSet.of(Part.VERBS)));
+        assertFalse(Part.areOfTheMachinesDevice(EnumSet.of(Part.VERBS, Part.POST)));
+        assertEquals(1, plan(EnumSet.of(Part.VERBS), Effort.USUAL, DeviceKind.RDMA).steps(), "the tool alone");
+        assertTrue(plan(EnumSet.of(Part.VERBS), Effort.USUAL, DeviceKind.LOOPBACK).steps() > 1);
+        assertEquals(plan(EnumSet.of(Part.POST), Effort.USUAL), plan(EnumSet.of(Part.POST), Effort.USUAL, DeviceKind.RDMA));
     }
 
     @Test
