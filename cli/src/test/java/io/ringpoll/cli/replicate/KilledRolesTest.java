@@ -1,8 +1,10 @@
 package io.ringpoll.cli.replicate;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.cli.ChildProcesses;
+import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.testing.ConnectedPair;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -35,6 +38,7 @@ class KilledRolesTest {
     private static final int FURTHER = 50;
     private static final int LATEST_KILL_MS = 300;
     private static final Pattern LEADER = Pattern.compile("(?m)^the leader is server-([0-2])$");
+    private static final Pattern ACKNOWLEDGED = Pattern.compile("(?m)^on a majority: .*acknowledged records: (\\d+)");
     /** Of the client's file, for each acknowledged record. */
     private static final int ENTRY_BYTES = 16;
     private static final int BOUND_SECONDS = 180;
@@ -91,15 +95,16 @@ class KilledRolesTest {
         verify();
     }
 
-    private void verify() throws IOException, InterruptedException {
-        final List<String> words = new ArrayList<>(List.of("replicate", "verify", "--acknowledged", acknowledged(1),
-            "--acknowledged", acknowledged(2)));
+    /** In this process: no other one is killed. */
+    private void verify() {
+        final List<String> words = new ArrayList<>(List.of("verify", "--acknowledged", acknowledged(1), "--acknowledged",
+            acknowledged(2)));
         IntStream.range(0, SERVERS).forEach(n -> words.add(directory(n).toString()));
-        processes.assertEnds(processes.start("verify", words), "verify");
-        final String found = processes.log("verify");
-        assertTrue(found.contains("faults: 0"), found);
-        assertTrue(Integer.parseInt(processes.awaitLine("verify", "on a majority: .*acknowledged records: (\\d+)").group(1)) >=
-            3 * FURTHER, found);
+        final CommandCalls calls = CommandCalls.of(ReplicateCommand::new);
+        assertEquals(0, calls.execute(words.toArray(String[]::new)), calls.toString());
+        final Matcher found = ACKNOWLEDGED.matcher(calls.out());
+        assertTrue(found.find() && Integer.parseInt(found.group(1)) >= 3 * FURTHER && calls.out().contains("faults: 0"),
+            calls.toString());
     }
 
     private void killAndRestart(final int server) throws IOException, InterruptedException {
