@@ -119,4 +119,11 @@ record ConnectionShape(SetShape server, List<SetShape> clients, int connections,
         return plan.isPresent() &&
             plan.get().rules().stream().anyMatch(rule -> List.of(HARMFUL).contains(rule.kind()));
     }
+
+    /** Whether a receive may fail with a status that stands for a message which is too long for it: a violation of the peer. */
+    boolean mayReceiveTooLong() {
+        return plan.isPresent() && plan.get().rules().stream().anyMatch(rule -> rule.kind() == FaultKind.STATUS &&
+            rule.operation() == FaultOperation.RECEIVE &&
+            (rule.code() == WcStatus.LOC_LEN_ERR || rule.code() == WcStatus.LOC_QP_OP_ERR));
+    }
 }

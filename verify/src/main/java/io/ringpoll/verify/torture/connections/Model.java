@@ -45,7 +45,7 @@ final class Model {
     private void checkReason(final Side side) {
         switch (side.reason()) {
             case CLOSED -> violations.expect(side.isClosed(), side + ": nobody has closed it");
-            case PROTOCOL_VIOLATION -> violations.add(side + ": its peer is correct");
+            case PROTOCOL_VIOLATION -> violations.expect(shape.mayReceiveTooLong(), side + ": its peer is correct");
             case FAILED -> violations.expect(shape.isHarmful() || side.set().isFailing(), side + ": nothing has failed");
             default -> {
                 // By the peer, see below.

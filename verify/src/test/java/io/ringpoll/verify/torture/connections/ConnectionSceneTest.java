@@ -62,6 +62,18 @@ class ConnectionSceneTest {
     }
 
     @Test
+    void shouldKnowThePlansByWhichAMessageSeemsTooLong() {
+        int plans = 0;
+        for (long seed = 0; seed < 3000; seed++) {
+            final ConnectionShape shape = shape(seed);
+            final boolean isTooLong = shape.toString().matches(".*status:loc-(len|qp-op)-err:recv.*");
+            assertEquals(isTooLong, shape.mayReceiveTooLong(), shape::toString);
+            plans += isTooLong ? 1 : 0;
+        }
+        assertTrue(plans > 0);
+    }
+
+    @Test
     void shouldRecogniseEachByteOfAMessage() {
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[64]);
         for (long sequence = 0; sequence < 50; sequence++) {
