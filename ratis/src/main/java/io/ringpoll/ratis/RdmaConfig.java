@@ -156,6 +156,12 @@ final class RdmaConfig {
     }
 
     private static AddressFilter allowed(final RaftProperties properties) {
+        final String set = properties.get(RdmaConfigKeys.SERVER_ALLOWED_KEY);
+        // As of a variable that is not set: a server that should be restricted would be open to all.
+        if (set != null && set.isBlank()) {
+            throw invalid(properties, RdmaConfigKeys.SERVER_ALLOWED_KEY,
+                "name addresses or prefixes such as 10.0.0.0/8, or remove the setting to allow all", null);
+        }
         try {
             return AddressFilter.of(RdmaConfigKeys.serverAllowed(properties));
         } catch (final IllegalArgumentException e) {

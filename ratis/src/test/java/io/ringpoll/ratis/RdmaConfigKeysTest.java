@@ -333,7 +333,7 @@ class RdmaConfigKeysTest {
     @Test
     void shouldNameTheKeyOfAnInvalidAddress() {
         for (final String list : new String[] {"localhost", "10.0.0.0/33", "10.0.0.1,,10.0.0.2", "10.0.0.0/x", "fd00::/129",
-            "10.1", "10/8", "10.1/16", "167772161", "10.0.0.256"}) {
+            "10.1", "10/8", "10.1/16", "167772161", "10.0.0.256", "", " "}) {
             RdmaConfigKeys.setServerAllowed(properties, list);
             final IllegalArgumentException failure = assertThrows(
                 IllegalArgumentException.class, () -> RdmaConfig.access(properties, PeerRole.SERVER, "n1"), list);
