@@ -79,7 +79,9 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     }
 
     private void begin(final Link link) {
-        keep(link, link.connection(), connectTimeoutNs() + GRACE_NS);
+        final long timeoutNs =
+            link.isOutbound() ? TimeUnit.MILLISECONDS.toNanos(node.config().pendingConnectMs()) : connectTimeoutNs();
+        keep(link, link.connection(), timeoutNs + GRACE_NS);
         node.poll(link);
         if (closing != null) {
             // Created while the node was closing.

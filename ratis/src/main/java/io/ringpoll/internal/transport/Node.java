@@ -59,7 +59,7 @@ public final class Node implements AutoCloseable {
     /** Held while a connection is created, and during the begin of the close. */
     private final Object attaching = new Object();
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
-    private final InterruptedConnects interrupted;
+    private final PendingConnects pending;
     private final AtomicLong unsent = new AtomicLong();
     private final AtomicLong defects = new AtomicLong();
     private int nextNumber = 1;
@@ -87,7 +87,7 @@ public final class Node implements AutoCloseable {
         this.requests = requests;
         this.counters = counters;
         this.resources = resources;
-        interrupted = new InterruptedConnects(config.connectTimeoutMs());
+        pending = new PendingConnects(config.pendingConnectMs());
         try {
             resources.push(peer);
             admission = new Admission(config.bounds());
@@ -146,8 +146,8 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer and waits until the connection is established or the time-out has elapsed. An interrupt ends the wait:
-     * the next call for the peer continues it, unless the time-out elapses before.
+     * Connects to a peer and waits until the connection is established or the time-out has elapsed. The time-out and an interrupt
+     * end the wait only: the next call for the peer continues it, unless {@link NodeConfig#pendingConnectMs} have elapsed before.
      *
      * @param address of the peer
      * @param port    of the peer
@@ -161,19 +161,21 @@ public final class Node implements AutoCloseable {
             throw new IllegalStateException("the threads of handlers and connection events cannot wait for a connection");
         }
         final String target = name + " at " + address + ":" + port;
-        final Link continued = interrupted.take(target);
+        final Link continued = pending.take(target);
         final Link link = continued != null ? continued : request(address, port, name);
         try {
             return link.established().get(config.connectTimeoutMs(), TimeUnit.MILLISECONDS);
         } catch (final InterruptedException e) {
-            interrupted.keep(target, link);
+            pending.keep(target, link);
             Thread.currentThread().interrupt();
             throw interrupted(name);
-        } catch (final ExecutionException | TimeoutException e) {
+        } catch (final TimeoutException e) {
             counters.increment(Count.CONNECTS_FAILED);
-            final ConnectException silence = new ConnectException("no reply within " + config.connectTimeoutMs() + " ms");
-            link.fail(silence);
-            throw notConnected(target, e instanceof TimeoutException ? silence : e);
+            pending.keep(target, link);
+            throw notConnected(target, new ConnectException("no reply within " + config.connectTimeoutMs() + " ms"));
+        } catch (final ExecutionException e) {
+            counters.increment(Count.CONNECTS_FAILED);
+            throw notConnected(target, e);
         }
     }
 

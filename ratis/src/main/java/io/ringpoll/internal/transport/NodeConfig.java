@@ -38,6 +38,9 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
     /** Number of additional connections of peers that have not proven the secret: the oldest one ends when there are more. */
     static final int UNPROVEN_CONNECTIONS = 32;
 
+    /** Number of time-outs of a connect that a request for a connection waits for the peer. */
+    private static final int PENDING_CONNECTS = 5;
+
     /**
      * A configuration with the default bounds for peers, that accepts all of them.
      *
@@ -103,6 +106,11 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
         final BufferSizes sizes = buffers();
         final int sends = sizes.sends() + Rendezvous.MAX_LANDINGS + 2;
         return RcConfig.of(sends, sizes.receives(), sends + sizes.receives()).withTimeoutMs(connectTimeoutMs);
+    }
+
+    /** Time after which a requested connection ends that has not been established, in milliseconds; callers wait less. */
+    long pendingConnectMs() {
+        return (long) PENDING_CONNECTS * connectTimeoutMs;
     }
 
     /** Number of connections up to which peers of a role are accepted: the others are reserved for servers. */

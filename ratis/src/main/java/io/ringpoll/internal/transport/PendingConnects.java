@@ -7,16 +7,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connects whose callers have been interrupted, as the engine does at the end of each election. They continue, and the next
- * caller takes them over: a peer that is about to accept one that has been ended finds no requester, which librpma logs as an
- * error, and every election would connect again. One that nobody takes over ends. Thread-safe.
+ * Connects whose callers have been interrupted, as the engine does at the end of each election, or have waited for their
+ * time-out. They continue, and the next caller takes them over. A peer that is about to accept one that has been ended finds no
+ * requester, and its work is lost: one that needs longer for the requests of all its peers than they wait would never accept
+ * any. One that nobody takes over ends. Thread-safe.
  */
-final class InterruptedConnects {
-    private final int keepMs;
+final class PendingConnects {
+    private final long keepMs;
     private final Map<String, Link> byPeer = new ConcurrentHashMap<>();
 
     /** Creates an empty map whose connects end after a time, established or not. */
-    InterruptedConnects(final int keepMs) {
+    PendingConnects(final long keepMs) {
         this.keepMs = keepMs;
     }
 
