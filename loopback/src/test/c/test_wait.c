@@ -85,12 +85,13 @@ static void *take_messages(void *argument)
     struct end *end = argument;
 
     while (end->receives_ended < MESSAGES) {
-        take_event(end->id->recv_cq);
-        end->receives_ended += drain(end->id->recv_cq);
+        /* At first, too: the messages for all receives may have arrived before an event was requested. */
         if (end->receives_ended >= DEPTH && end->receives_posted < MESSAGES) {
             (void)poll(NULL, 0, 1);
             post_receive(end);
         }
+        take_event(end->id->recv_cq);
+        end->receives_ended += drain(end->id->recv_cq);
     }
     return NULL;
 }
