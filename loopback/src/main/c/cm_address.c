@@ -2,8 +2,9 @@
 /*
  * cm_address.c: addresses and ports: binding, resolution of address and route.
  *
- * An address belongs to the device if the machine itself could bind a socket to it. Ports are a
- * name space of this process: nothing outside listens or connects here.
+ * An address belongs to the device if the machine itself could bind a socket to it. A port that is bound is one of the machine:
+ * no other process of the user may have it (cm_port.c). A port of the active side that the device chooses is known to this
+ * process only.
  */
 #include <errno.h>
 #include <netinet/in.h>

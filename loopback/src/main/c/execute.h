@@ -84,10 +84,11 @@ bool lb_write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aft
 #define LB_RUN_BYTES 16384u
 
 /*
- * message_list.c; sq_lock held, nothing waits in the send ring, and the queue pair keeps regions. Delivers and completes the first
- * messages of `count` from *next on, up to LB_RUN, that check_request has accepted and whose completions, from qp->executed on, have
- * room. Returns how many, *next is then the one behind them, which has to be executed as one of its own: the delivered ones may be
- * their owner's again. Neither queue pair has a fault plan or is a proxy, nor has the queue of the sender a plan.
+ * message_list.c; sq_lock held, nothing waits in the send ring, and the queue pair keeps regions. Delivers and completes messages
+ * from *next on, at most `count` and LB_RUN, which check_request has accepted and whose completions, from qp->executed on, have
+ * room. Returns their number, and sets *next to the message behind them, which the caller executes by lb_execute. The requests of
+ * delivered messages must not be read any more: they may belong to the program again. Neither queue pair has a fault plan or is a
+ * proxy, and the send queue's completion queue has no plan.
  */
 uint32_t lb_send_run(struct lb_qp *qp, struct ibv_send_wr **next, uint32_t count, struct lb_aftermath *aftermath);
 

@@ -27,9 +27,9 @@ static bool is_signaled(const struct lb_qp *qp, const struct ibv_send_wr *wr)
 }
 
 /*
- * Peer's rq_lock held. The oldest receive, or NULL: there is none, and we do not wait. One of a shared queue is the queue pair's
- * from here on: if this message does not fill it, the same message takes it in message.c. If that fails before it does, as the
- * sender's memory is returned just then, the receive is flushed with the queue pair, as that of a message which ends half-way.
+ * Peer's rq_lock held. Returns the oldest receive, or NULL if there is none; does not wait. A receive of a shared queue is taken
+ * from it for this queue pair. If the message cannot be delivered here, message.c delivers it into the same receive. If that
+ * fails first, for instance because the sender's memory is deregistered meanwhile, the receive is flushed with the queue pair.
  */
 static inline const struct lb_recv *look_for_receive(struct lb_qp *peer)
 {

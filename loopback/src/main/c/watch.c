@@ -93,11 +93,11 @@ static void *run(void *unused)
         } else if (count == 1) {
             call_ready(event.data.u64);
         }
-        if (last_ticks > 0 && lb_now_ns() >= tick_ns) { /* also while one descriptor after the other is ready */
+        if (last_ticks > 0 && lb_now_ns() >= tick_ns) { /* also while descriptors are ready all the time */
             last_ticks = tick() ? LB_WATCH_LAST_TICKS : last_ticks - 1;
             tick_ns = lb_now_ns() + TICK_NS;
             if (last_ticks == 0) {
-                /* A thread that has found `ticking` set has stored before what this tick looks at. */
+                /* Ticks once more: a thread that still found `ticking` set relies on a tick after its stores. */
                 atomic_store(&ticking, false);
                 atomic_thread_fence(memory_order_seq_cst);
                 if (tick())

@@ -128,7 +128,7 @@ void lb_wire_shorten_laps(struct lb_wire_producer *producer)
         producer->lap /= 2;
 }
 
-/* There is no room. Makes laps longer if there would be some without the part of the ring that the last lap has left out. */
+/* The ring is full. Makes the laps longer if the record would fit had the last lap not left out the rest of the ring. */
 static void lengthen_laps(struct lb_wire_producer *producer)
 {
     const uint64_t at = producer->produced % LB_WIRE_RING;
@@ -151,8 +151,8 @@ static bool has_room(struct lb_wire_producer *producer, uint32_t record)
 }
 
 /*
- * Makes a record at the producer's position visible, and nothing behind it. The header is written in one piece and last: the
- * consumer waits on its line, and takes it away between two stores that are apart.
+ * Makes a record at the producer's position visible, and nothing behind it. The header is written last, by stores that follow
+ * each other: the consumer polls its cache line, and would fetch it between two stores with other work in between.
  */
 static void publish(struct lb_wire_producer *producer, struct lb_wire_record header, uint32_t size)
 {

@@ -5,11 +5,13 @@ import org.agrona.DirectBuffer;
 /**
  * A user's callbacks for the connections of a set.
  *
- * <p>All callbacks of a connection are called on its polling thread, which invokes the poller if that is an agent, and after the
- * end of that thread on the one that closes the pipeline or the set, one at a time: first {@link #onConnected}, last {@link
- * #onDisconnected}, each exactly once. A set with several polling threads calls its listener on each of them. Nothing is polled
- * while a callback runs, so callbacks must not block. An exception is passed to the set's error handler, and the connection
- * continues.
+ * <p>The callbacks of a connection begin with {@link #onConnected} and end with {@link #onDisconnected}, each called exactly
+ * once. They do not overlap. An exception is passed to the set's error handler, and the connection continues.
+ *
+ * <p>The polling thread of the connection calls them; with {@link ConnectionSetBuilder#asAgent()} that is the thread which
+ * invokes the agent. After the end of this thread, the thread that closes the pipeline or the set calls the rest. A set with
+ * several polling threads calls its listener on each of them. A polling thread polls nothing while a callback runs, so a callback
+ * must not block.
  */
 @FunctionalInterface
 public interface ConnectionListener {

@@ -6,7 +6,8 @@ import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.rc.RcPeer;
 
 /**
- * The places for the connections of a set, each with its memory: counts them, and closes the device with the last memory.
+ * Limits and counts the connections of a set: a connection needs a place, which has its registered memory. Closes the device when
+ * the last memory is released.
  *
  * <p>Thread-safe.
  */
@@ -14,12 +15,13 @@ final class ConnectionPlaces {
     private final ConnectionSet set;
     private final RcPeer peer;
     private final int maxConnections;
-    /** Its memory in use includes that of ended connections with retained messages. */
+    /** An ended connection with retained messages still uses its memory. */
     private final BufferPool memory;
-    /** Guards the counts of connections. */
+    /** Guards both counts. */
     private final Object counting = new Object();
+    /** Connections with a queue pair, or that are being made. */
     private int connections;
-    /** As above, including those whose last callback has not returned; and the calls that need the device. */
+    /** These, connections whose last callback has not returned, and calls under way that need the device. */
     private int unended;
 
     ConnectionPlaces(final ConnectionSet set, final RcPeer peer, final BufferSizes sizes, final int maxConnections) {
@@ -29,7 +31,7 @@ final class ConnectionPlaces {
         memory = new BufferPool(peer, sizes);
     }
 
-    /** A place for a connection with its memory, which is given up unless a queue pair got it; used by one thread. */
+    /** A place for one connection. Its close gives it up, unless a queue pair has got its memory. Used by one thread. */
     final class Place implements AutoCloseable {
         private MessageBuffers buffers;
 

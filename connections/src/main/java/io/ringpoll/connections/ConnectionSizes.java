@@ -8,11 +8,12 @@ import io.ringpoll.internal.rc.RcPeer;
 /**
  * The sizes of a connection's queues and memory, derived from the messages in flight and their maximum length.
  *
- * <p>Each side has a window of receives for messages, and some for credits: a message that only returns credits is sent when
- * they are at least as many as the peer still has, so unprocessed ones double the credits on their way each time; there are at
- * most 1 + log2(window), and one goodbye. So a message always finds a posted receive. The send queue has room for a window of
- * messages, for as many credit messages as there are sends between two signalled ones, for the one-sided operations, for a
- * keepalive and for the goodbye. The completion queue has room for the completions of all.
+ * <p>The receive queue has room for a window of messages, for credit messages and for the goodbye, so each message finds a posted
+ * receive. A side sends a credit message when it owes at least as many credits as its peer has left. Each credit message that the
+ * peer has not processed yet therefore doubles the credits on their way, and there are at most 1 + log2(window) of them.
+ *
+ * <p>The send queue has room for a window of messages, for as many credit messages as there are sends between two signalled ones,
+ * for the one-sided operations, for a keepalive and for the goodbye. The completion queue has room for the completions of all.
  *
  * @param window          maximum number of messages in flight in each direction
  * @param maxMessageBytes maximum length of a message

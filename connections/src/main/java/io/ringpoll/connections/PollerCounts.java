@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * Publishes the counts of a set among the counters of one pipeline, which its polling thread alone may write: the thread of
- * connection events looks for changes and asks it to.
+ * Publishes the counts of a set among the counters of one pipeline. Only the polling thread may write these counters: the thread
+ * of connection events looks for changes, and then schedules this as a task of the polling thread.
  */
 final class PollerCounts implements Runnable {
     private static final int VALUES = 4;
@@ -52,8 +52,8 @@ final class PollerCounts implements Runnable {
     }
 
     /**
-     * Publishes the values; polling thread. After its end no more: a manager of counters that the user has given to the pipeline
-     * has got them back, and may have passed their places on, or its memory may be gone.
+     * Publishes the values; polling thread. Does nothing after the end of the pipeline, which has freed its counters then: in a
+     * user's manager of counters, other counters may have their places, and the memory of the manager may be unmapped.
      */
     @Override
     public void run() {

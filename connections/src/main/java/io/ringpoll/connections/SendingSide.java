@@ -16,9 +16,9 @@ import io.ringpoll.internal.verbs.MessageSends;
  * common is in the {@link MessageLayout}.
  *
  * <p>Belongs to the polling thread; after the end of the set to the thread that returns the claim. A message costs a credit and a
- * buffer. The buffers are used in turn: sends complete in the order of their posts, one in so many is signalled, and its
- * completion releases the buffers of all before it. Of as many sends as that, one is signalled, so a sender without a buffer
- * always has a completion to wait for. Credit messages and the goodbye have room of their own in the send queue.
+ * buffer. The buffers are used in turn. Sends complete in the order of their posts: every n-th one is signalled, where n is the
+ * signal interval, and its completion releases the buffers of all sends before it. There are at least n buffers: when all are in
+ * use, a signalled send is among them. Credit messages and the goodbye have room of their own in the send queue.
  *
  * <p>Frequent methods are short, and call others for what is rare: the JIT compiler inlines up to 35 bytes of code also where a
  * profile does not show yet that a call is frequent.

@@ -14,16 +14,16 @@ import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 
 /**
- * Passes the entries of a group to the engine in the order of arrival, over all connections, because a leader does not wait for
- * replies. A request with an entry that an earlier one has as well waits for the end of that one:
+ * Passes the append requests of a group to the engine in the order of their arrival over all connections: a leader sends the next
+ * one before it has the reply to the last. A request waits while an earlier one without reply contains one of its entries:
  * <pre>
  *   passed, without reply:  | 5..6 | 7..9 |
  *   waiting:                | 5..9 |             the leader has repeated its requests after a time-out
  * </pre>
  *
- * <p>The engine must not get both. It identifies a pending request by the index of its first entry, and confirms another one with
- * the same first index as soon as the pending one is stored: the entries that only the other one has, or has of a later term, are
- * not stored.
+ * <p>The engine must not process both at a time. It identifies a pending request by the index of its first entry. A second
+ * request with the same first index is confirmed as soon as the first is stored, although entries that only the second contains,
+ * or contains in a later term, are not stored: they would be lost.
  *
  * <p>A request that waits is dropped when its leader repeats it. The requests of a removed group fail here: the engine does not
  * reply to those that were pending. Thread-safe.

@@ -3,8 +3,9 @@ package io.ringpoll.internal.connections;
 /**
  * The buffers for the messages that one connection sends, used in turn, and the ids of its sends.
  *
- * <p>Sends complete in the order of their posts: one in so many is signalled, and its completion releases the buffers of all
- * before it. Of as many sends as that, one is signalled, so a sender without a buffer always has a completion to wait for.
+ * <p>Sends complete in the order of their posts. Every n-th send is signalled, where n is the signal interval, and its completion
+ * releases the buffers of all sends before it. The ring has at least n buffers: when all are in use, a signalled send is among
+ * them, and its completion will release some.
  *
  * <p>Belongs to one thread at a time, or is guarded by its owner's lock.
  */

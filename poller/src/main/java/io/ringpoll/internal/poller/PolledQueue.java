@@ -64,7 +64,9 @@ final class PolledQueue {
         return counted == null ? null : counted.newTable();
     }
 
-    /** Moves the queue to a place of a table; to none if the table is null, or the next poll looks for a fault. */
+    /**
+     * Moves the queue to a place of a table. Takes it out of any table if that is null, or if the queue has a fault to publish.
+     */
     void moveTo(final PollTable table, final int place) {
         if (counted != null) {
             counted.moveTo(faultCode == 0 ? table : null, place);

@@ -13,8 +13,8 @@ final class QueueRound {
     /** Maximum number of full batches in the cycle of one queue: they share the fixed cost of a cycle. */
     static final int FULL_BATCHES_OF_SINGLE_QUEUE = 8;
     /**
-     * Maximum number of empty polls in the cycle of one queue: a completion rarely arrives while the thread is not polling. One
-     * call into C makes them all, so often is that queue in the order of the table.
+     * Maximum number of empty polls in the cycle of a round's only queue, so that the thread polls for most of its time. One call
+     * into C makes all of them: the order of the table contains the queue as many times.
      */
     static final int EMPTY_POLLS_OF_SINGLE_QUEUE = 32;
 
@@ -25,7 +25,7 @@ final class QueueRound {
     /** Position at which the next round starts: the first queue that was not polled because the ring was full. */
     int first;
     /**
-     * The place of each queue in the following, by position, then the places that are free. A queue keeps its place when others
+     * Places in {@link #byPlace}: those of the queues, by position, then the free ones. A queue keeps its place when others
      * leave.
      */
     int[] places = new int[0];
@@ -33,7 +33,7 @@ final class QueueRound {
     private final int[] onlyPlace = new int[EMPTY_POLLS_OF_SINGLE_QUEUE];
     /** The queues by place. */
     PolledQueue[] byPlace = new PolledQueue[0];
-    /** Polls the queues by place; null if none of them has been of a class with such polls. */
+    /** Polls several queues by one call; null until a queue has joined whose class offers such a table. */
     PollTable table;
     /** The queues that a large round polls more often. */
     final RecentQueues recent = new RecentQueues();
