@@ -6,5 +6,5 @@ module io.ringpoll.poller {
     requires transitive org.agrona;
 
     exports io.ringpoll.poller;
-    exports io.ringpoll.internal.poller to io.ringpoll.pipeline;
+    exports io.ringpoll.internal.poller to io.ringpoll.pipeline, io.ringpoll.connections;
 }

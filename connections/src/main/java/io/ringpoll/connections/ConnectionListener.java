@@ -63,6 +63,17 @@ public interface ConnectionListener {
     }
 
     /**
+     * Called when the connections of a polling thread have had no completion for {@link ConnectionSetBuilder#idleTimeoutNs}, and
+     * again after each such time until one has one; not while the pipeline is paused. For one connection there are {@linkplain
+     * MessageConnection#newTimer timers}.
+     *
+     * @param pollerIndex of the calling polling thread: {@link MessageConnection#pollerIndex()} of its connections
+     * @throws Exception passed to the error handler of the set
+     */
+    default void onIdle(final int pollerIndex) throws Exception {
+    }
+
+    /**
      * Called after the last message, when the queue pair is gone.
      *
      * @param connection ended; retained messages remain valid until they are released

@@ -7,6 +7,7 @@ import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.pipeline.CountedHandler;
 import io.ringpoll.internal.pipeline.InvokedAgent;
+import io.ringpoll.internal.poller.TimedWork;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
@@ -18,13 +19,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * One polling thread of a set: dispatches completions to their connections and executes tasks. If the poller is an agent, its
- * polling thread is the one that invokes it.
+ * One polling thread of a set: dispatches completions to their connections, and executes tasks and timers. If the poller is an
+ * agent, its polling thread is the one that invokes it.
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
-final class ConnectionPoller implements CompletionHandler, CountedHandler {
+final class ConnectionPoller implements CompletionHandler, CountedHandler, TimedWork {
     private final ConnectionSet set;
+    private final int index;
+    private final ConnectionTimers timers = new ConnectionTimers();
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -38,10 +41,11 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
     /** Null if there is a polling thread. Set before the agent can be started. */
     private volatile InvokedAgent agent;
 
-    /** The first poller of a set publishes the counts of the set. */
-    ConnectionPoller(final ConnectionSet set, final boolean isFirst) {
+    /** The poller with index 0 publishes the counts of the set. */
+    ConnectionPoller(final ConnectionSet set, final int index) {
         this.set = set;
-        counts = new PollerCounts(this, set, isFirst);
+        this.index = index;
+        counts = new PollerCounts(this, set, index == 0);
         tasks = new TaskQueue(this::onListenerException);
     }
 
@@ -83,6 +87,30 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
                 connection.onBatchEnd();
             }
         }
+    }
+
+    @Override
+    public void onIdle() {
+        try {
+            set.listener().onIdle(index);
+        } catch (final Throwable failure) {
+            onListenerException(failure);
+        }
+    }
+
+    @Override
+    public boolean isPending() {
+        return timers.isPending();
+    }
+
+    @Override
+    public long leftNs(final long nowNs) {
+        return timers.leftNs(nowNs);
+    }
+
+    @Override
+    public void run(final long nowNs) {
+        timers.run(nowNs);
     }
 
     @Override
@@ -339,6 +367,16 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler {
     /** Whether the set is closed, so that this thread executes no tasks any more. */
     boolean isClosed() {
         return set.isClosed() && !isAlive();
+    }
+
+    /** Index in the set. */
+    int index() {
+        return index;
+    }
+
+    /** The timers of its connections; polling thread. */
+    ConnectionTimers timers() {
+        return timers;
     }
 
     ConnectionEvents events() {

@@ -84,7 +84,7 @@ public final class ConnectionSet implements AutoCloseable {
         peer = openPeer(config);
         places = new ConnectionPlaces(this, peer, sizes.buffers(), config.maxConnections);
         pollers = new ConnectionPollers(
-            IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this, i == 0)).toList());
+            IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this, i)).toList());
         pipelines = startPipelines(config);
         end = new SetEnd(name, events, pollers, pipelines, places, failures);
         agents = pollers.agents(this);
@@ -147,7 +147,8 @@ public final class ConnectionSet implements AutoCloseable {
     private PipelineBuilder describe(final ConnectionSetBuilder config, final int index) {
         final PipelineBuilder description = config.newPipeline(index);
         return (config.asAgent ? description.asAgent() : description).runToCompletion().shutdownTimeoutNs(0)
-            .onUndelivered(pollers.get(index)::onUndelivered).onAll(pollers.get(index));
+            .onUndelivered(pollers.get(index)::onUndelivered)
+            .onAll(pollers.get(index), options -> options.idleTimeoutNs(config.idleTimeoutNs));
     }
 
     private String localAddress() {
@@ -460,6 +461,10 @@ public final class ConnectionSet implements AutoCloseable {
 
     String name() {
         return name;
+    }
+
+    ConnectionListener listener() {
+        return listener;
     }
 
     ConnectionSizes sizes() {

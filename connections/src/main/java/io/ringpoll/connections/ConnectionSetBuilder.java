@@ -45,6 +45,7 @@ public final class ConnectionSetBuilder {
     long connectTimeoutNs = TimeUnit.SECONDS.toNanos(10);
     long acceptTimeoutNs = TimeUnit.SECONDS.toNanos(10);
     long keepaliveNs = TimeUnit.SECONDS.toNanos(10);
+    long idleTimeoutNs;
     long shutdownTimeoutNs;
     AcceptFilter acceptFilter;
     ErrorHandler errorHandler;
@@ -278,6 +279,18 @@ public final class ConnectionSetBuilder {
     }
 
     /**
+     * Sets the time without a completion after which a polling thread calls {@link ConnectionListener#onIdle}; by default it is
+     * not called. A call may be late by a park of the idle strategy.
+     *
+     * @param timeoutNs in nanoseconds; 0, the default, for no calls; rejected by the start if negative
+     * @return this
+     */
+    public ConnectionSetBuilder idleTimeoutNs(final long timeoutNs) {
+        idleTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
      * Closes the set at JVM shutdown, for instance at Ctrl-C; by default the program closes it.
      *
      * @param timeoutNs time-out of the close in nanoseconds; 0, the default, for no shutdown hook; rejected by the start if
@@ -378,6 +391,7 @@ public final class ConnectionSetBuilder {
         require(connectTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the connect time-out is less than 1 ms", errors);
         require(acceptTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the accept time-out is less than 1 ms", errors);
         require(keepaliveNs >= 0, "the time of silence before a keepalive is negative", errors);
+        require(idleTimeoutNs >= 0, "the idle time-out is negative", errors);
         require(shutdownTimeoutNs >= 0, "the shutdown time-out is negative", errors);
         if (errors.isEmpty() && sizes().buffers().memoryBytes() > MAX_MEMORY_BYTES) {
             errors.add("a connection would need " + sizes().buffers().memoryBytes() +

@@ -229,7 +229,7 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     /** Requires the polling thread; after the end of the set any thread may return memory, and sends nothing. */
-    private void requireOwner() {
+    void requireOwner() {
         if (!poller().isPollingThread() && !(ended && poller().isClosed())) {
             poller().requirePollingThread(this);
         }
@@ -490,10 +490,10 @@ public final class MessageConnection extends ReceivingSide {
     /** Reports the end; the queue pair is gone. Polling thread. */
     void ended() {
         connected = false;
-        final DisconnectReason first = endReason();
-        final DisconnectReason reason =
-            goodbyeReceived && first == DisconnectReason.PEER_LOST ? DisconnectReason.PEER_CLOSED : first;
+        final DisconnectReason reason = goodbyeReceived && endReason() == DisconnectReason.PEER_LOST ?
+            DisconnectReason.PEER_CLOSED : endReason();
         operations.onAbandoned(WcStatus.WR_FLUSH_ERR);
+        poller().timers().removeAll(this);
         if (started) {
             try {
                 listener().onDisconnected(this, reason);

@@ -5,11 +5,12 @@ import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.verbs.MessageReceives;
+import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * The receiving side of one connection: posted receives, and messages: the handled one, retained ones, and those that wait
- * because the listener has refused one.
+ * because the listener has refused one. It has the polling thread, and so the timers.
  *
  * <p>Belongs to the polling thread; after the end of the set to the thread that releases retained messages. A buffer is posted,
  * or waiting, or retained, or passed to the listener, or pending: one call posts several receives, of which each costs half.
@@ -45,6 +46,26 @@ abstract class ReceivingSide extends SendingSide {
         postedReceives = layout.receives();
         retained = new RetainedMessages(layout.receives());
         waiting = new WaitingMessages(layout.receives());
+    }
+
+    /**
+     * Prepares a timer, which is not scheduled yet; any thread.
+     *
+     * @param task executed on the polling thread, each time that the timer is due; its exceptions are passed to the error handler
+     *     of the set
+     * @return for any number of executions
+     */
+    public final ConnectionTimer newTimer(final Runnable task) {
+        return new ConnectionTimer((MessageConnection) this, Objects.requireNonNull(task, "the task is null"));
+    }
+
+    /**
+     * The number of its polling thread.
+     *
+     * @return index in {@link ConnectionSet#pipelines()}, as of {@link ConnectionListener#onIdle}
+     */
+    public final int pollerIndex() {
+        return poller.index();
     }
 
     final ConnectionListener listener() {

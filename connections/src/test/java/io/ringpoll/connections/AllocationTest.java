@@ -75,6 +75,36 @@ class AllocationTest {
         }
     }
 
+    /** Answers each message, and has two timers for it: one is scheduled again or canceled before its time, one is executed. */
+    private static final class Timed implements ConnectionListener {
+        private ConnectionTimer timeout;
+        private ConnectionTimer tick;
+        private int executed;
+        private int count;
+
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            timeout = connection.newTimer(() -> {
+                throw new AssertionError("not canceled");
+            });
+            tick = connection.newTimer(() -> {
+                executed++;
+                tick.schedule(TimeUnit.MICROSECONDS.toNanos(10));
+            });
+            tick.schedule(0);
+        }
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            timeout.schedule(TimeUnit.HOURS.toNanos(1));
+            if (count++ % 3 == 0) {
+                timeout.cancel();
+            }
+            return connection.trySend(buffer, offset, length);
+        }
+    }
+
     /** Writes and reads in turn as long as there is room, with a message for each write. */
     private static final class Operations implements ConnectionListener {
         private final UnsafeBuffer message = new UnsafeBuffer(new byte[32]);
@@ -123,6 +153,18 @@ class AllocationTest {
             pair.connect();
             assertNothingAllocated(pair, () -> flood.received);
         }
+    }
+
+    @Test
+    void shouldAllocateNothingForTimers() throws Exception {
+        final Flood flood = new Flood();
+        final Timed timed = new Timed();
+        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(16), timed, flood)) {
+            pair.connect();
+            assertNothingAllocated(pair, () -> flood.received);
+            assertEquals(0, pair.server().listenerExceptions());
+        }
+        assertTrue(timed.executed > 0, "no timer was executed");
     }
 
     @Test

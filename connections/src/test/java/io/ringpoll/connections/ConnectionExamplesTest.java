@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.agrona.DirectBuffer;
@@ -133,6 +134,62 @@ class ConnectionExamplesTest {
             }
             connection.close();
             assertEquals("PEER_CLOSED with 99", seen.poll(50, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Sends heartbeats, and closes the connection of a peer that sends nothing. */
+    private final class Sessions implements ConnectionListener {
+        private static final long HEARTBEAT_NS = 1_000_000;
+        private static final long TIMEOUT_NS = 200_000_000;
+        private final UnsafeBuffer heartbeat = new UnsafeBuffer(new byte[Integer.BYTES]);
+
+        private static final class Session {
+            private ConnectionTimer timeout;
+            private ConnectionTimer heartbeat;
+        }
+
+        @Override
+        public void onConnected(MessageConnection connection) {
+            Session session = new Session();
+            session.timeout = connection.newTimer(connection::close);
+            session.heartbeat = connection.newTimer(() -> {
+                connection.trySend(heartbeat, 0, heartbeat.capacity());
+                session.heartbeat.schedule(HEARTBEAT_NS);
+            });
+            session.heartbeat.schedule(HEARTBEAT_NS);
+            session.timeout.schedule(TIMEOUT_NS);
+            connection.attach(session);
+        }
+
+        @Override
+        public boolean onMessage(MessageConnection connection, DirectBuffer buffer, int offset, int length) {
+            ((Session) connection.attachment()).timeout.schedule(TIMEOUT_NS);     // the peer is there
+            return true;
+        }
+
+        @Override
+        public void onDisconnected(final MessageConnection connection, final DisconnectReason reason) {
+            seen.add("session " + reason);
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldSendHeartbeatsAndCloseTheConnectionOfASilentPeer() throws Exception {
+        final AtomicInteger answers = new AtomicInteger();
+        try (SetPair pair = SetPair.of(builder -> { }, new Sessions(), (connection, buffer, offset, length) -> {
+            seen.add("heartbeat");
+            return answers.incrementAndGet() > 10 || connection.trySend(buffer, offset, length);
+        })) {
+            pair.connect();
+            String event;
+            int heartbeats = 0;
+            do {
+                event = seen.poll(50, TimeUnit.SECONDS);
+                heartbeats += "heartbeat".equals(event) ? 1 : 0;
+            } while ("heartbeat".equals(event));
+            assertEquals("session CLOSED", event);
+            assertTrue(heartbeats > 10, heartbeats + " heartbeats");
         }
     }
 

@@ -357,6 +357,10 @@ final class PollerAgent implements InvokedAgent, Polling {
     private int work() {
         try {
             final int workCount = poller.doWork();
+            if (workCount == 0) {
+                // The runner may sleep after each duty cycle.
+                poller.runTimedWork();
+            }
             if (idleCalls != null && (workCount > 0 || poller.outcome() == Outcome.EMPTY)) {
                 idleCalls.onRound(workCount);
             }

@@ -3,6 +3,7 @@ package io.ringpoll.pipeline;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.internal.pipeline.CountedHandler;
 import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.internal.poller.TimedWork;
 import java.util.List;
 import java.util.Set;
 import org.agrona.concurrent.SystemNanoClock;
@@ -14,6 +15,7 @@ import org.agrona.concurrent.status.CountersManager;
 final class RunToCompletionHandlers implements Handlers {
     private final List<InPlaceHandler> handlers;
     private final RunToCompletionRing ring;
+    private final TimedWork timedWork;
     private volatile Thread pollerThread;
 
     RunToCompletionHandlers(
@@ -21,11 +23,16 @@ final class RunToCompletionHandlers implements Handlers {
         final HandlerContext context) {
         this.handlers = configs.stream()
             .map(config -> new InPlaceHandler(config, slab, new HandlerCounters(counters, config.roleName()), context)).toList();
+        TimedWork timed = TimedWork.NONE;
         for (final HandlerConfig config : configs) {
+            if (config.handler() instanceof final TimedWork work) {
+                timed = work;
+            }
             if (config.handler() instanceof final CountedHandler counted) {
                 counted.onCounters(counters);
             }
         }
+        this.timedWork = timed;
         this.ring = new RunToCompletionRing(slab, handlers);
     }
 
@@ -45,6 +52,11 @@ final class RunToCompletionHandlers implements Handlers {
     @Override
     public boolean runInPlace() {
         return true;
+    }
+
+    @Override
+    public TimedWork timedWork() {
+        return timedWork;
     }
 
     @Override

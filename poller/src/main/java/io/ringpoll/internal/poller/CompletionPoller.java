@@ -42,9 +42,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     long p26;
     long p27;
 
-    /** Duty cycles between two reads of the budgets: limits cache-line transfers from posting threads. */
-    private static final int BUDGET_CYCLES = 1024;
-
     /** The largest round in which each queue is polled once. */
     private static final int LARGE_ROUND = 64;
 
@@ -55,6 +52,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final UnsafeBuffer slab;
     private final SlabPolls polls;
     private final boolean handlesInPlace;
+    private final TimedWork timedWork;
     private final int batchLimit;
     /** Larger rounds are adaptive. */
     private final int largestPlainRound;
@@ -63,7 +61,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final ErrorHandler errorHandler;
     private final NanoClock clock;
     private final RingStall stall;
-    private final QueueFaultEvent faultProbe = new QueueFaultEvent();
     private final QueueRound round = new QueueRound();
     private final CommandQueue commands = new CommandQueue();
     private final QueueRegistry queues;
@@ -109,6 +106,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.ring = Objects.requireNonNull(ring, "the ring is null");
         this.slab = ring.slab();
         this.handlesInPlace = Objects.requireNonNull(handlers, "the handlers are null").runInPlace();
+        this.timedWork = handlers.timedWork();
         this.batchLimit = batchLimit;
         this.largestPlainRound = plainRounds ? Integer.MAX_VALUE : LARGE_ROUND;
         this.counters = Objects.requireNonNull(counters, "the counters are null");
@@ -234,6 +232,16 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
+     * Does the timed work of the handlers that is due, as one duty cycle in {@value PollTally#CYCLES} does itself: for duty
+     * cycles that follow each other slowly. Polling thread, between two of them.
+     */
+    public void runTimedWork() {
+        if (timedWork.isPending()) {
+            timedWork.run(clock.nanoTime());
+        }
+    }
+
+    /**
      * Ends the poller, started or not: executes pending commands and releases its descriptors. A second call has no effect.
      */
     @Override
@@ -348,7 +356,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (round.sleeper != null || queues.size() > 0) {
             throw new IllegalStateException("choose the idle strategy once, before adding queues");
         }
-        round.sleeper = new EventSleeper(idle, round, commands, counters, tally);
+        round.sleeper = new EventSleeper(idle, round, commands, timedWork, counters, tally);
         queues.notifying();
         return round.sleeper;
     }
@@ -623,9 +631,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     /** Work that is not due in every duty cycle. */
     private void doHousekeeping() {
         tally.flush();
-        if ((cycles & BUDGET_CYCLES - 1) == 0) {
-            round.sumBudgets(counters);
-        }
+        round.sumBudgetsNowAndThen(cycles, counters);
+        runTimedWork();
     }
 
     /** Returns the number of faults published: 0 if the error handler has removed the queue after an exception of its poll. */
@@ -643,12 +650,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         } finally {
             counters.onFaultPublished();
         }
-        if (faultProbe.isEnabled()) {
-            final QueueFaultEvent event = new QueueFaultEvent();
-            event.queue = polled.added.name();
-            event.code = code;
-            event.commit();
-        }
+        QueueFaultEvent.emit(polled.added.name(), code);
         return 1;
     }
 

@@ -19,8 +19,8 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>Where other threads need the core it does not spin: see {@link CoreContention}.
  *
  * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
- * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events. Belongs to the
- * polling thread of one poller, except {@link #wakeUp()}.
+ * the sleep. Every sleep has a time-out: it ends when {@link TimedWork} is due, and after one millisecond while the round
+ * contains a queue without events. Belongs to the polling thread of one poller, except {@link #wakeUp()}.
  */
 final class EventSleeper implements IdleStrategy {
     private static final int SPINS_PER_CLOCK_READ = 16;
@@ -33,6 +33,7 @@ final class EventSleeper implements IdleStrategy {
     private final int maxSleepMs;
     private final Map<Integer, Integer> queuesByFd = new HashMap<>();
     private final CommandQueue commands;
+    private final TimedWork timedWork;
     private final QueueRound round;
     private final PollerCounterSet counters;
     private final PollTally tally;
@@ -54,15 +55,17 @@ final class EventSleeper implements IdleStrategy {
      * @param idle     the times
      * @param round    of the poller
      * @param commands of the poller; a command ends a sleep
+     * @param timed    of the poller's handlers; a sleep ends when it is due
      * @param counters of the poller
      * @param tally    of the poller; flushed before each sleep
      */
-    EventSleeper(final EventDrivenIdle idle, final QueueRound round, final CommandQueue commands,
+    EventSleeper(final EventDrivenIdle idle, final QueueRound round, final CommandQueue commands, final TimedWork timed,
         final PollerCounterSet counters, final PollTally tally) {
         this.spinNs = idle.spinNs();
         this.maxSleepMs = milliseconds(idle.maxSleepNs());
         this.round = round;
         this.commands = commands;
+        this.timedWork = timed;
         this.counters = counters;
         this.tally = tally;
         commands.onWakeUp(this::wakeUp);
@@ -203,6 +206,10 @@ final class EventSleeper implements IdleStrategy {
     }
 
     private void sleep() {
+        final int limitMs = limitMs();
+        if (limitMs == 0) {
+            return;
+        }
         sleepingOn = descriptors;
         try {
             // After the volatile store above: either the submitting thread sees it and wakes the poller, or its command is seen
@@ -211,7 +218,7 @@ final class EventSleeper implements IdleStrategy {
                 counters.sleeps.incrementRelease();
                 tally.flush();
                 round.sumBudgets(counters);
-                final int ready = descriptors.await(hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs);
+                final int ready = descriptors.await(limitMs);
                 if (ready == 0 && !descriptors.wasWokenUp()) {
                     counters.sleepTimeouts.incrementRelease();
                 }
@@ -219,6 +226,16 @@ final class EventSleeper implements IdleStrategy {
         } finally {
             sleepingOn = null;
         }
+    }
+
+    /** Maximum time of a sleep, in milliseconds; 0 if timed work is due. */
+    private int limitMs() {
+        final int limitMs = hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs;
+        if (!timedWork.isPending()) {
+            return limitMs;
+        }
+        final long leftNs = timedWork.leftNs(System.nanoTime());
+        return leftNs <= 0 ? 0 : Math.min(limitMs, milliseconds(leftNs));
     }
 
     private void watch(final int fd) {

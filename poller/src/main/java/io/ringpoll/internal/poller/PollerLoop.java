@@ -124,9 +124,7 @@ public final class PollerLoop implements Runnable {
             fullCycles = 0;
             idleStrategy.idle(workCount);
             if (workCount == 0 && !spins) {
-                // A handler on this thread may have left the interrupt flag set: a parking strategy would spin.
-                Thread.interrupted();
-                stallTracker.restart(poller.cycles());
+                onSlept();
             }
         } else if (outcome == Outcome.RING_FULL) {
             if (++fullCycles <= FULL_RING_SPINS) {
@@ -137,8 +135,14 @@ public final class PollerLoop implements Runnable {
             }
         } else {
             LockSupport.parkNanos(PAUSED_PARK_NS);
-            Thread.interrupted();
-            stallTracker.restart(poller.cycles());
+            onSlept();
         }
+    }
+
+    private void onSlept() {
+        poller.runTimedWork();
+        // A handler or task on this thread may have left the interrupt flag set: a parking strategy would spin.
+        Thread.interrupted();
+        stallTracker.restart(poller.cycles());
     }
 }

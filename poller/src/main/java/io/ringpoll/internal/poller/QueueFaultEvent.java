@@ -21,4 +21,13 @@ final class QueueFaultEvent extends Event {
 
     @Label("Code")
     int code;
+
+    static void emit(final String queue, final int code) {
+        final QueueFaultEvent event = new QueueFaultEvent();
+        if (event.isEnabled()) {
+            event.queue = queue;
+            event.code = code;
+            event.commit();
+        }
+    }
 }

@@ -18,6 +18,8 @@ final class QueueRound {
      */
     static final int EMPTY_POLLS_OF_SINGLE_QUEUE = 32;
 
+    /** Duty cycles between two reads of the budgets: limits cache-line transfers from posting threads. */
+    private static final int BUDGET_CYCLES = 1024;
     private static final int INITIAL_CAPACITY = 16;
 
     PolledQueue[] queues = new PolledQueue[0];
@@ -141,6 +143,13 @@ final class QueueRound {
             }
         }
         first = next < size ? next : 0;
+    }
+
+    /** Updates the budget counters if this is such a duty cycle. */
+    void sumBudgetsNowAndThen(final long cycles, final PollerCounterSet counters) {
+        if ((cycles & BUDGET_CYCLES - 1) == 0) {
+            sumBudgets(counters);
+        }
     }
 
     /** Updates the budget counters with the sums over all queues. */

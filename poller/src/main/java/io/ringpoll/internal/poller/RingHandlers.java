@@ -3,7 +3,8 @@ package io.ringpoll.internal.poller;
 /**
  * The handlers behind a ring, as seen by the poller.
  *
- * <p>Called by the polling thread, never for a round that finds free slots.
+ * <p>Called by the polling thread, never for a round that finds free slots, except {@link #runInPlace()} and {@link
+ * #timedWork()}.
  */
 public interface RingHandlers {
     /**
@@ -14,6 +15,15 @@ public interface RingHandlers {
      */
     default boolean runInPlace() {
         return false;
+    }
+
+    /**
+     * The work that handlers on the polling thread have for certain times.
+     *
+     * @return always the same, read when the poller is created
+     */
+    default TimedWork timedWork() {
+        return TimedWork.NONE;
     }
 
     /**

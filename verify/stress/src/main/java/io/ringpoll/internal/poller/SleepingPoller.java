@@ -22,7 +22,7 @@ final class SleepingPoller {
 
     final CommandQueue commands = new CommandQueue();
     private final EventSleeper idle = new EventSleeper(
-        new EventDrivenIdle(0, BOUND_NS), new QueueRound(), commands, IGNORED, new PollTally(IGNORED));
+        new EventDrivenIdle(0, BOUND_NS), new QueueRound(), commands, TimedWork.NONE, IGNORED, new PollTally(IGNORED));
 
     SleepingPoller() {
         commands.onStart(POLLING_THREAD);
