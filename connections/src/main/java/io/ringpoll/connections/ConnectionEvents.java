@@ -11,6 +11,7 @@ import io.ringpoll.internal.rc.RcRequest;
 import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -46,8 +47,8 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     private boolean warned;
     private long lookedNs = System.nanoTime();
 
-    ConnectionEvents(final ConnectionSet set, final String name) {
-        super(name);
+    ConnectionEvents(final ConnectionSet set, final ThreadFactory threads) {
+        super(threads);
         this.set = set;
     }
 

@@ -80,13 +80,13 @@ public final class ConnectionSet implements AutoCloseable {
         failures = new ListenerFailures(name, config.errorHandler);
         admission = new Admission(config.minMessageBytes, config.acceptFilter, failures);
         hello = new Hello(sizes.window(), sizes.maxMessageBytes(), config.privateData);
-        events = new ConnectionEvents(this, name + "-events");
+        events = new ConnectionEvents(this, config.threads.apply(name + "-events"));
         peer = openPeer(config);
         places = new ConnectionPlaces(this, peer, sizes.buffers(), config.maxConnections);
         pollers = new ConnectionPollers(
             IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this, i)).toList());
         pipelines = startPipelines(config);
-        end = new SetEnd(name, events, pollers, pipelines, places, failures);
+        end = new SetEnd(this, events, pipelines, failures, config.threads.apply(name + "-closer"));
         agents = pollers.agents(this);
         start(config.shutdownTimeoutNs);
     }

@@ -12,7 +12,9 @@ import io.ringpoll.verbs.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.agrona.ErrorHandler;
@@ -49,6 +51,8 @@ public final class ConnectionSetBuilder {
     long shutdownTimeoutNs;
     AcceptFilter acceptFilter;
     ErrorHandler errorHandler;
+    /** Makes the threads of a set that do not poll, by their names; tests replace it. */
+    Function<String, ThreadFactory> threads = threadName -> Thread.ofPlatform().daemon().name(threadName).factory();
     private boolean started;
 
     ConnectionSetBuilder() {

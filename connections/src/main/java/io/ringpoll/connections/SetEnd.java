@@ -5,6 +5,7 @@ import io.ringpoll.internal.os.JvmShutdown;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.PipelineGroup;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,6 +31,8 @@ final class SetEnd {
     private final PipelineGroup pipelines;
     private final ConnectionPlaces places;
     private final ListenerFailures failures;
+    /** Makes the thread that continues a close. */
+    private final ThreadFactory closers;
     /** Describes the close; null until it has begun. */
     private final AtomicReference<String> closing = new AtomicReference<>();
     /** Held by the closing thread. */
@@ -46,14 +49,16 @@ final class SetEnd {
     /** Whether the pipelines end by the close of the set; false if one ends before. */
     private volatile boolean closesPipelines;
 
-    SetEnd(final String name, final ConnectionEvents events, final ConnectionPollers pollers, final PipelineGroup pipelines,
-        final ConnectionPlaces places, final ListenerFailures failures) {
-        this.name = name;
+    /** Creates the close of a set that has its pollers and places. */
+    SetEnd(final ConnectionSet set, final ConnectionEvents events, final PipelineGroup pipelines,
+        final ListenerFailures failures, final ThreadFactory closers) {
+        name = set.name();
+        pollers = set.pollers();
+        places = set.places();
         this.events = events;
-        this.pollers = pollers;
         this.pipelines = pipelines;
-        this.places = places;
         this.failures = failures;
+        this.closers = closers;
     }
 
     boolean hasBegun() {
@@ -144,8 +149,7 @@ final class SetEnd {
         if (closesOnThread.compareAndSet(false, true)) {
             boolean started = false;
             try {
-                Thread.ofPlatform().daemon().name(name + "-closer").start(
-                    () -> releaseAtLast(timeoutNs > 0 ? timeoutNs : DEFAULT_CLOSE_NS));
+                closers.newThread(() -> releaseAtLast(timeoutNs > 0 ? timeoutNs : DEFAULT_CLOSE_NS)).start();
                 started = true;
             } finally {
                 if (!started) {

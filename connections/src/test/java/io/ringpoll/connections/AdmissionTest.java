@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
@@ -23,7 +24,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource
 class AdmissionTest {
     private final RdmaApi api;
-    private final Recorder server = new Recorder();
+    private final List<String> data = new CopyOnWriteArrayList<>();
+    private final Recorder server = new Recorder() {
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            super.onConnected(connection);
+            data.add(new String(connection.peerData()));
+        }
+    };
     private final Recorder client = new Recorder();
 
     AdmissionTest(final RdmaApi api) {
@@ -41,9 +49,11 @@ class AdmissionTest {
     @Test
     void shouldRejectWhatTheFilterDoesNotAccept() throws Exception {
         final List<String> asked = new CopyOnWriteArrayList<>();
-        try (ConnectionSet set = servers().acceptFilter((address, data) -> {
-            asked.add(address.isPresent() + " " + new String(data));
-            return "friend".equals(new String(data));
+        try (ConnectionSet set = servers().acceptFilter((address, bytes) -> {
+            final String text = new String(bytes);
+            asked.add(address.isPresent() + " " + text);
+            Arrays.fill(bytes, (byte) 0);
+            return "friend".equals(text);
         }).start(); ConnectionSet strangers = clients().start(); ConnectionSet friends =
             clients().privateData("friend".getBytes()).start()) {
             final int port = set.listen(0);
@@ -53,13 +63,14 @@ class AdmissionTest {
             assertEquals(1, set.rejectedRequests());
         }
         assertEquals(List.of("true ", "true friend"), asked);
+        assertEquals(List.of("friend"), data, "the filter has its own copy");
         assertEquals(List.of("connected", "disconnected PEER_CLOSED"), server.all);
     }
 
     @Test
     void shouldRejectARequestWhoseFilterThrows() throws Exception {
         final List<Throwable> errors = new CopyOnWriteArrayList<>();
-        try (ConnectionSet set = servers().errorHandler(errors::add).acceptFilter((address, data) -> {
+        try (ConnectionSet set = servers().errorHandler(errors::add).acceptFilter((address, bytes) -> {
             throw new AssertionError("thrown by the filter");
         }).start(); ConnectionSet clients = clients().start()) {
             final int port = set.listen(0);

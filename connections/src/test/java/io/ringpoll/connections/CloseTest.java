@@ -122,6 +122,11 @@ class CloseTest {
             final FutureTask<Void> awaiting = new FutureTask<>(pair.client()::awaitClose, null);
             Thread.ofPlatform().daemon().start(awaiting);
             assertThrows(TimeoutException.class, () -> awaiting.get(HALF_A_SECOND, TimeUnit.NANOSECONDS), "it is not closed");
+            assertFalse(pair.client().close(1));
+            final List<Thread> closers = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals(pair.client().name() + "-closer")).toList();
+            assertEquals(1, closers.size(), "threads that continue the close");
+            assertTrue(closers.getFirst().isDaemon(), "keeps the JVM from its end");
             left.countDown();
             assertEquals("disconnected CLOSED", client.await("disconnected"));
             awaiting.get();

@@ -10,6 +10,7 @@ import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.internal.rc.RdmaApi;
+import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
@@ -24,9 +25,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -81,6 +86,51 @@ class FailedEndTest {
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
         }
         assertEquals(before.get(PROTECTION_DOMAINS), ProcessResources.objectsBackTo(before).get(PROTECTION_DOMAINS));
+    }
+
+    /** As in a process that has its maximum of threads. */
+    private static Thread noThread(final String name) {
+        return new Thread(name) {
+            @Override
+            public void start() {
+                throw new OutOfMemoryError("no thread " + getName());
+            }
+        };
+    }
+
+    @Test
+    void shouldContinueACloseWhoseThreadCouldNotStartAtTheNextCall() throws Exception {
+        final AtomicInteger closers = new AtomicInteger();
+        final ConnectionSetBuilder description = SetPair.builder().listener(client);
+        final Function<String, ThreadFactory> threads = description.threads;
+        description.threads = name -> task -> name.endsWith("-closer") && closers.getAndIncrement() == 0 ?
+            noThread(name) : threads.apply(name).newThread(task);
+        final ConnectionSet set = description.start();
+        assertTrue(assertThrows(OutOfMemoryError.class, () -> set.close(0)).getMessage().endsWith("-closer"));
+        set.close(0);
+        set.awaitClose();
+        assertEquals(2, closers.get());
+    }
+
+    @Test
+    void shouldReleaseEverythingIfTheThreadOfEventsCannotStart() throws Exception {
+        final Map<String, Long> before = ProcessResources.objects();
+        final long descriptors = ProcessResources.fileDescriptors();
+        final List<Thread> polling = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            final ConnectionSetBuilder description = SetPair.builder().listener(server).pollers(2)
+                .pipelines(index -> Pipeline.builder().name("failing-" + index).withoutCountersFile().threadFactory(task -> {
+                    polling.add(new Thread(task));
+                    return polling.getLast();
+                }));
+            description.threads = name -> task -> noThread(name);
+            final String failure = assertThrows(OutOfMemoryError.class, description::start).getMessage();
+            assertTrue(failure.startsWith("no thread set-") && failure.endsWith("-events"), failure);
+        }
+        assertEquals(40, polling.size());
+        assertTrue(polling.stream().noneMatch(Thread::isAlive), "a polling thread is left");
+        assertEquals(before.get(PROTECTION_DOMAINS), ProcessResources.objectsBackTo(before).get(PROTECTION_DOMAINS));
+        assertTrue(ProcessResources.fileDescriptors() < descriptors + 20, "descriptors leaked");
     }
 
     /** Nothing can interrupt it, so the time-out begins after it. */

@@ -16,6 +16,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -54,9 +55,18 @@ public abstract class ConnectionEventLoop<C> {
      *
      * @param threadName its name
      */
-    @SuppressWarnings("this-escape")
     protected ConnectionEventLoop(final String threadName) {
-        thread = Thread.ofPlatform().daemon().name(threadName).unstarted(this::run);
+        this(Thread.ofPlatform().daemon().name(threadName).factory());
+    }
+
+    /**
+     * Creates the thread by a factory.
+     *
+     * @param threads returns a thread that has not been started
+     */
+    @SuppressWarnings("this-escape")
+    protected ConnectionEventLoop(final ThreadFactory threads) {
+        thread = threads.newThread(this::run);
     }
 
     /** Starts the thread. */
