@@ -67,8 +67,7 @@ static void check_nothing_left(void)
     }
 }
 
-/* The first two functions run before and after each test. */
-static int run_list_with(void (*set_up)(void), void (*tear_down)(void), const struct test *tests, const char *filter)
+static int run_list(const struct test *tests, const char *filter)
 {
     int count = 0;
 
@@ -78,9 +77,7 @@ static int run_list_with(void (*set_up)(void), void (*tear_down)(void), const st
         running = tests->name;
         const double began = seconds();
         alarm(TIME_LIMIT_S);
-        set_up();
         tests->run();
-        tear_down();
         check_nothing_left();
         alarm(0);
         printf("ok      %s (%.0f ms)\n", running, (seconds() - began) * 1e3);
@@ -88,15 +85,6 @@ static int run_list_with(void (*set_up)(void), void (*tear_down)(void), const st
         count++;
     }
     return count;
-}
-
-static void do_nothing(void)
-{
-}
-
-static int run_list(const struct test *tests, const char *filter)
-{
-    return run_list_with(do_nothing, do_nothing, tests, filter);
 }
 
 int main(int argc, char **argv)
@@ -159,7 +147,7 @@ int main(int argc, char **argv)
     count += run_list(synthetic_tests, filter);
     count += run_list(stream_tests, filter);
     count += run_list(proxy_tests, filter);
-    count += run_list_with(doorbell_set_up, doorbell_tear_down, doorbell_tests, filter);
+    count += run_list(bell_tests, filter);
     count += run_list(wait_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);

@@ -1,5 +1,5 @@
 /**
- * What message connections and the transport for Apache Ratis share: event loop, memory, sends and credits of connections,
- * over either binding.
+ * What message connections and the transport for Apache Ratis share: the event loop, the registered memory and the ids of work
+ * requests of connections, over either binding.
  */
 package io.ringpoll.internal.connections;

@@ -1,6 +1,5 @@
 package io.ringpoll.internal.transport;
 
-import io.ringpoll.internal.connections.Credits;
 import java.io.IOException;
 
 /**

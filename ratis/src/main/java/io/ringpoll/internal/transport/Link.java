@@ -2,9 +2,7 @@ package io.ringpoll.internal.transport;
 
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.RdmaException;
-import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
-import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.pipeline.PolledQueue;
 import io.ringpoll.internal.rc.RcConnection;
@@ -31,9 +29,9 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
  * <p>Every frame except a credit frame costs a credit; without credits, frames wait. No method blocks. Thread-safe: the lock of
  * this object guards all parts, and is never held during calls of user code.
  *
- * <p>Memory, send ring, ids, credits and the loop of events are those of module {@code connections}. It is no {@code
- * MessageConnection}, which belongs to its polling thread: here any thread sends without a hand-off, votes and heartbeats have
- * credits of their own, and a credit returns when there is memory for the next message, not when a callback has returned.
+ * <p>Memory, ids and the loop of events are those of module {@code connections}. It is no {@code MessageConnection}, which
+ * belongs to its polling thread: here any thread sends without a hand-off, votes and heartbeats have credits of their own, and a
+ * credit returns when there is memory for the next message, not when a callback has returned.
  */
 public final class Link {
     private final Node node;

@@ -1,8 +1,6 @@
 package io.ringpoll.internal.transport;
 
-import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
-import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
@@ -180,7 +178,7 @@ final class OutboundQueue {
 
     private boolean postFrame(final Outgoing frame) throws IOException {
         final int offset = sends.nextOffset();
-        final long id = sends.messageId();
+        final long id = sends.nextId();
         final ByteBuffer buffer = memory.slice(offset, node.config().bufferBytes());
         final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease(), frame.ticket());
         boolean posted = false;
@@ -194,7 +192,7 @@ final class OutboundQueue {
             }
         }
         if (posted) {
-            sends.onMessage(id);
+            sends.onPosted(id);
             (frame.isUrgent() ? urgentCredits : credits).onReturned();
             if (frame.ticket() != null) {
                 onReplied(frame);

@@ -72,8 +72,8 @@ class LinkPostTest {
         final List<Long> ids = new ArrayList<>();
         synchronized (link) {
             while (link.sends().free() > left) {
-                ids.add(link.sends().messageId());
-                link.sends().onMessage(ids.getLast());
+                ids.add(link.sends().nextId());
+                link.sends().onPosted(ids.getLast());
             }
         }
         return ids;

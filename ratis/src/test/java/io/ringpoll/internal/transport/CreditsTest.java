@@ -1,4 +1,4 @@
-package io.ringpoll.internal.connections;
+package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
