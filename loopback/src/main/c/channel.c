@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channel.c: completion channels: where completion queues put their events, fetching those, and calls of other processes. */
+/* channel.c: completion channels: the events of completion queues, and notifications by other processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 #include "cq.h"
 
-/* What one ibv_get_cq_event takes: another process can make the descriptor readable as often as it likes. */
-#define MOST_CALLS 16
+/* The limit of one ibv_get_cq_event: another process can make the descriptor readable at any rate. */
+#define MOST_NOTIFICATIONS 16
 
 struct comp_event {
     struct lb_event event; /* first; its owner is the completion queue */
@@ -60,91 +60,91 @@ void lb_comp_channel_raise(struct lb_cq *cq)
 {
     struct comp_event *event = malloc(sizeof(*event));
 
-    if (event == NULL) /* like the kernel: an event without memory is an event lost */
+    if (event == NULL) /* as in the kernel, an event without memory is lost */
         return;
     event->event.owner = cq;
     event->event.fetched = &cq->comp_events_fetched;
     lb_eventq_push(&lb_comp_channel_of(cq->base.channel)->events, &event->event);
 }
 
-int lb_comp_channel_hear(struct ibv_comp_channel *ibv_channel, struct lb_hearing *hearing)
+int lb_comp_channel_subscribe(struct ibv_comp_channel *ibv_channel, struct lb_subscription *subscription)
 {
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = hearing};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = subscription};
     int error = 0;
 
-    lb_lock_acquire(&channel->bells_lock);
-    /* Both queues of a connection may have this channel: the first one's hearing is found. */
-    if (epoll_ctl(ibv_channel->fd, EPOLL_CTL_ADD, hearing->fd, &event) && errno != EEXIST) {
+    lb_lock_acquire(&channel->subscriptions_lock);
+    /* Both queues of a connection may have this channel: epoll has the first subscription. */
+    if (epoll_ctl(ibv_channel->fd, EPOLL_CTL_ADD, subscription->fd, &event) && errno != EEXIST) {
         error = errno;
     } else {
-        hearing->next = atomic_load_explicit(&channel->hearings, memory_order_relaxed);
-        atomic_store_explicit(&channel->hearings, hearing, memory_order_release);
+        subscription->next = atomic_load_explicit(&channel->subscriptions, memory_order_relaxed);
+        atomic_store_explicit(&channel->subscriptions, subscription, memory_order_release);
     }
-    lb_lock_release(&channel->bells_lock);
+    lb_lock_release(&channel->subscriptions_lock);
     return error;
 }
 
-void lb_comp_channel_unhear(struct ibv_comp_channel *ibv_channel, struct lb_hearing *hearing)
+void lb_comp_channel_unsubscribe(struct ibv_comp_channel *ibv_channel, struct lb_subscription *subscription)
 {
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
 
-    lb_lock_acquire(&channel->bells_lock);
-    struct lb_hearing *first = atomic_load_explicit(&channel->hearings, memory_order_relaxed);
-    if (first == hearing) {
-        first = hearing->next;
-        atomic_store_explicit(&channel->hearings, first, memory_order_relaxed);
+    lb_lock_acquire(&channel->subscriptions_lock);
+    struct lb_subscription *first = atomic_load_explicit(&channel->subscriptions, memory_order_relaxed);
+    if (first == subscription) {
+        first = subscription->next;
+        atomic_store_explicit(&channel->subscriptions, first, memory_order_relaxed);
     } else {
-        struct lb_hearing *before = first;
+        struct lb_subscription *before = first;
 
-        while (before != NULL && before->next != hearing)
+        while (before != NULL && before->next != subscription)
             before = before->next;
         if (before != NULL)
-            before->next = hearing->next;
+            before->next = subscription->next;
     }
-    while (first != NULL && first->fd != hearing->fd)
+    while (first != NULL && first->fd != subscription->fd)
         first = first->next;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = first};
-    (void)epoll_ctl(ibv_channel->fd, first != NULL ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, hearing->fd, &event);
-    lb_lock_release(&channel->bells_lock);
+    (void)epoll_ctl(ibv_channel->fd, first != NULL ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, subscription->fd, &event);
+    lb_lock_release(&channel->subscriptions_lock);
 }
 
 void lb_comp_channel_forget(struct ibv_comp_channel *ibv_channel)
 {
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
 
-    lb_lock_forget(&channel->bells_lock);
-    atomic_store_explicit(&channel->hearings, NULL, memory_order_relaxed);
+    lb_lock_forget(&channel->subscriptions_lock);
+    atomic_store_explicit(&channel->subscriptions, NULL, memory_order_relaxed);
 }
 
-bool lb_comp_channel_can_hear(const struct ibv_comp_channel *channel)
+bool lb_comp_channel_can_subscribe(const struct ibv_comp_channel *channel)
 {
     const int flags = fcntl(channel->fd, F_GETFL);
 
     return flags >= 0 && flags & O_NONBLOCK;
 }
 
-/* Works for one process that has called; false: none has, and no event has come meanwhile. */
-static bool answer_call(struct lb_comp_channel *channel)
+/* Handles one notification of another process. Returns false if there was none, and no event either. */
+static bool handle_notification(struct lb_comp_channel *channel)
 {
-    void (*answer)(void *) = NULL;
+    void (*on_notification)(void *) = NULL;
     struct epoll_event event;
     void *held = NULL;
 
-    if (atomic_load_explicit(&channel->hearings, memory_order_acquire) == NULL)
+    if (atomic_load_explicit(&channel->subscriptions, memory_order_acquire) == NULL)
         return false;
-    /* Hearings are removed under the lock: what is ready here is one, or the events. */
-    lb_lock_acquire(&channel->bells_lock);
+    /* Subscriptions are removed under the lock, so a ready descriptor is one of them, or that of the events. */
+    lb_lock_acquire(&channel->subscriptions_lock);
     const bool is_ready = epoll_wait(channel->base.fd, &event, 1, 0) == 1;
     if (is_ready && event.data.ptr != NULL) {
-        struct lb_hearing *hearing = event.data.ptr;
+        struct lb_subscription *subscription = event.data.ptr;
 
-        answer = hearing->answer;
-        held = hearing->hold(hearing);
+        on_notification = subscription->on_notification;
+        held = subscription->hold(subscription);
     }
-    lb_lock_release(&channel->bells_lock);
-    if (answer != NULL)
-        answer(held);
+    lb_lock_release(&channel->subscriptions_lock);
+    if (on_notification != NULL)
+        on_notification(held);
     return is_ready;
 }
 
@@ -154,7 +154,7 @@ LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_
     if (lb_fails(__func__))
         return -1;
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
-    int calls = 0;
+    int notifications = 0;
 
     for (;;) {
         struct lb_event *event = lb_eventq_take(&channel->events);
@@ -170,14 +170,14 @@ LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_
                 owner->fetched(owner);
             return 0;
         }
-        if (calls < MOST_CALLS && answer_call(channel)) {
-            calls++;
+        if (notifications < MOST_NOTIFICATIONS && handle_notification(channel)) {
+            notifications++;
             continue;
         }
-        /* What is left ready is not lost: an end that does not answer its calls is rung. */
+        /* Further notifications are not lost: the other end wakes the watch thread if nothing is read. */
         if (lb_eventq_wait(channel->base.fd))
             return -1;
-        calls = 0;
+        notifications = 0;
     }
 }
 

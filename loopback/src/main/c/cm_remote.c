@@ -2,22 +2,22 @@
 /*
  * cm_remote.c: connections with ids of other processes.
  *
- * Each process has a proxy of the other's id. Whatever the connection manager does to a proxy, it does to the id in the other
- * process: an event that is raised at the proxy is sent there, and the proxy there does what the id here has done.
+ * Each process has a proxy of the other's id. An event that the connection manager raises at a proxy is sent to the other process,
+ * whose proxy then does what the id here has done.
  *
- *   process of A                                            process of B
- *   id A  <->  proxy of B   -- REQUEST: segment, bell -->   proxy of A  <->  id B (made for the listener)
- *                           <- REPLY or REJECT ----------
- *                           -- READY -------------------->
- *                           <- DISCONNECT, both ways ---->
- *                           <- LOST, both ways: the path is gone, by a fault plan
- *                           <- LEAVE, both ways: the id will do nothing more
+ *   process of A                                                process of B
+ *   id A  <->  proxy of B   -- REQUEST: segment, doorbell -->   proxy of A  <->  id B (created for the listener)
+ *                           <- REPLY or REJECT --------------
+ *                           -- READY ------------------------>
+ *                           <- DISCONNECT, both ways -------->
+ *                           <- LOST, both ways: the path has failed, by a fault plan
+ *                           <- LEAVE, both ways: the last message of an id
  *
- * Messages have one size and pass in order through a Unix socket of the connection, whose end tells the end of the process. The
- * socket stays open until the queue pair here is not connected to its proxy any more; a byte through it rings (proxy.h).
+ * Messages have one size and pass in order through a Unix socket of the connection; its end is the end of the process. The socket
+ * stays open until the queue pair here is not connected to its proxy any more. A byte through it wakes this process (proxy.h).
  *
- * The other process is not trusted: its user is checked, messages that do not fit the state of the connection are ignored, and
- * one that is none ends it.
+ * The other process is not trusted: its user is checked, messages that do not fit the state of the connection are ignored, and any
+ * other bytes end the connection.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +32,12 @@
 #include "watch.h"
 
 #define MAGIC 0x52504c42u
-/* Taken from one socket under one hold of cm_lock: nobody keeps the lock by sending on. */
+/* The limit for one socket under one hold of cm_lock: a process that sends on does not keep the lock. */
 #define MESSAGES_AT_ONCE 64
 
 enum message_type { REQUEST = 1, REPLY, READY, REJECT, DISCONNECT, LOST, LEAVE };
 
-/* What the ends tell each other; the parameters are in the view of the receiver, as an event shows them. */
+/* A message between the ends; the parameters are in the view of the receiver, as in its event. */
 struct message {
     uint32_t magic;
     uint16_t version;
@@ -76,12 +76,12 @@ static struct remote *remote_of(struct cm_id *id)
 /* The descriptors of a request; -1 without one. */
 struct passed {
     int segment;
-    int bell;
+    int doorbell;
 };
 
 static const struct passed nothing_passed = {-1, -1};
 
-/* Sends a message, with the descriptors: the bell only with a segment. One that cannot be sent ends the connection. */
+/* Sends a message, with the descriptors: the doorbell only with a segment. One that cannot be sent ends the connection. */
 static void send_message(struct remote *remote, struct message *message, const struct passed *passed)
 {
     union {
@@ -95,7 +95,7 @@ static void send_message(struct remote *remote, struct message *message, const s
     message->magic = MAGIC;
     message->version = LB_WIRE_VERSION;
     if (passed->segment >= 0) {
-        const size_t length = passed->bell >= 0 ? sizeof(*passed) : sizeof(int);
+        const size_t length = passed->doorbell >= 0 ? sizeof(*passed) : sizeof(int);
 
         memset(&control, 0, sizeof(control));
         sent.msg_control = &control;
@@ -114,21 +114,21 @@ static void send_message(struct remote *remote, struct message *message, const s
     }
 }
 
-/* The parameters of a request or a reply, as the event shows them. */
-static void tell(struct message *message, const struct rdma_conn_param *told)
+/* Sets the parameters of a request, a reply or a rejection, as in the event. */
+static void set_parameters(struct message *message, const struct rdma_conn_param *param)
 {
-    message->responder_resources = told->responder_resources;
-    message->initiator_depth = told->initiator_depth;
-    message->flow_control = told->flow_control;
-    message->retry_count = told->retry_count;
-    message->rnr_retry_count = told->rnr_retry_count;
-    message->srq = told->srq;
-    message->data_length = told->private_data_len;
-    if (told->private_data_len > 0)
-        memcpy(message->data, told->private_data, told->private_data_len);
+    message->responder_resources = param->responder_resources;
+    message->initiator_depth = param->initiator_depth;
+    message->flow_control = param->flow_control;
+    message->retry_count = param->retry_count;
+    message->rnr_retry_count = param->rnr_retry_count;
+    message->srq = param->srq;
+    message->data_length = param->private_data_len;
+    if (param->private_data_len > 0)
+        memcpy(message->data, param->private_data, param->private_data_len);
 }
 
-/* The proxy's: something has happened to the id in the other process. */
+/* The proxy's hook: an event for the id in the other process. */
 static void send_event(struct cm_id *id, const struct cm_event *event)
 {
     struct message message = {0};
@@ -136,12 +136,12 @@ static void send_event(struct cm_id *id, const struct cm_event *event)
     switch (event->base.event) {
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
         message.type = REPLY;
-        tell(&message, &event->base.param.conn);
+        set_parameters(&message, &event->base.param.conn);
         break;
     case RDMA_CM_EVENT_REJECTED:
         message.type = REJECT;
         message.status = event->base.status;
-        tell(&message, &event->base.param.conn);
+        set_parameters(&message, &event->base.param.conn);
         break;
     case RDMA_CM_EVENT_ESTABLISHED:
         message.type = READY;
@@ -159,7 +159,7 @@ static void send_event(struct cm_id *id, const struct cm_event *event)
 }
 
 static void ready(uint64_t watch);
-static void attend(void);
+static void remove_finished(void);
 
 /* A proxy without a queue pair on a connected socket of the same user, which it owns; NULL with the socket closed. */
 static struct remote *new_remote(int socket)
@@ -175,7 +175,7 @@ static struct remote *new_remote(int socket)
     remote->proxy.references = 1;
     remote->proxy.send_event = send_event;
     remote->socket = socket;
-    lb_watch_on_call(attend);
+    lb_watch_on_call(remove_finished);
     if (cm_event_reserve(&remote->proxy, 1) || lb_watch_start() || lb_watch_add(socket, ready, &remote->watch))
         goto free;
     remote->next = remotes;
@@ -190,19 +190,19 @@ close:
     return NULL;
 }
 
-/* Makes the proxy's queue pair; owns the segment and the bell, which may be -1, in any case. Returns whether it was made. */
-static bool make_queue_pair(struct remote *remote, struct lb_wire_segment *segment, bool active, int bell)
+/* Creates the proxy's queue pair; owns the segment and the doorbell, which may be -1, also on failure. Returns false on failure. */
+static bool make_queue_pair(struct remote *remote, struct lb_wire_segment *segment, bool active, int doorbell)
 {
     const int socket = fcntl(remote->socket, F_DUPFD_CLOEXEC, 0);
 
     if (socket >= 0)
-        remote->qp = lb_proxy_create(segment, active, socket, bell);
+        remote->qp = lb_proxy_create(segment, active, socket, doorbell);
     if (remote->qp != NULL)
         return true;
     if (socket >= 0)
         (void)close(socket);
-    if (bell >= 0)
-        (void)close(bell);
+    if (doorbell >= 0)
+        (void)close(doorbell);
     lb_proxy_segment_unmap(segment);
     return false;
 }
@@ -211,11 +211,11 @@ static void close_passed(const struct passed *passed)
 {
     if (passed->segment >= 0)
         (void)close(passed->segment);
-    if (passed->bell >= 0)
-        (void)close(passed->bell);
+    if (passed->doorbell >= 0)
+        (void)close(passed->doorbell);
 }
 
-/* Makes the active end's queue pair, and what is to be passed to the other end. Returns whether it was made. */
+/* Creates the active end's queue pair, and the descriptors for the other end. Returns false on failure. */
 static bool make_active_end(struct remote *remote, struct passed *passed)
 {
     struct lb_wire_segment *segment;
@@ -225,11 +225,11 @@ static bool make_active_end(struct remote *remote, struct passed *passed)
     passed->segment = lb_proxy_segment_create(&segment);
     if (passed->segment < 0)
         return false;
-    /* It is possible without. */
-    if (lb_proxy_bell_open(ends))
+    /* Without a doorbell the watch threads do all work. */
+    if (lb_proxy_doorbell_open(ends))
         ends[0] = -1;
     else
-        passed->bell = ends[1];
+        passed->doorbell = ends[1];
     if (make_queue_pair(remote, segment, true, ends[0]))
         return true;
     close_passed(passed);
@@ -241,7 +241,7 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
     const struct rdma_addr *address = &active->base.route.addr;
     struct message message = {.type = REQUEST};
     struct passed passed;
-    struct cm_event told = {.counted_on = active};
+    struct cm_event described = {.counted_on = active};
     const int socket = cm_port_connect(cm_port_of(&address->dst_addr));
 
     if (socket < 0)
@@ -254,8 +254,8 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
         lb_watch_call();
         return CM_REJECT_CONSUMER;
     }
-    cm_describe(&told, active, param, CM_REQUEST_DATA);
-    tell(&message, &told.base.param.conn);
+    cm_describe(&described, active, param, CM_REQUEST_DATA);
+    set_parameters(&message, &described.base.param.conn);
     message.source = address->src_storage;
     message.destination = address->dst_storage;
     remote->proxy.state = CM_REQUEST_RECEIVED;
@@ -265,7 +265,7 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
     return 0;
 }
 
-/* The sender's parameters, as rdma_connect and rdma_accept have them. */
+/* The sender's parameters in the form of rdma_connect and rdma_accept. */
 static struct rdma_conn_param parameters(struct remote *remote, const struct message *message)
 {
     remote->proxy.initiator_depth = message->responder_resources;
@@ -281,7 +281,7 @@ static struct rdma_conn_param parameters(struct remote *remote, const struct mes
     };
 }
 
-/* Takes the bell out of what was passed. */
+/* Takes the doorbell, if there is one: the caller closes the other descriptors. */
 static void on_request(struct remote *remote, const struct message *message, struct passed *passed)
 {
     struct sockaddr *destination = (struct sockaddr *)(uintptr_t)&message->destination;
@@ -292,13 +292,14 @@ static void on_request(struct remote *remote, const struct message *message, str
 
     if (remote->qp != NULL || passed->segment < 0 || message->data_length > CM_REQUEST_DATA ||
             cm_address_length(source) == 0 || cm_address_length(destination) == 0 ||
-            (passed->bell >= 0 && !lb_proxy_bell_is_end(passed->bell)) || lb_proxy_segment_map(passed->segment, &segment)) {
+            (passed->doorbell >= 0 && !lb_proxy_doorbell_is_end(passed->doorbell)) ||
+            lb_proxy_segment_map(passed->segment, &segment)) {
         remote->over = true;
         return;
     }
-    const int bell = passed->bell;
-    passed->bell = -1;
-    if (!make_queue_pair(remote, segment, false, bell)) {
+    const int doorbell = passed->doorbell;
+    passed->doorbell = -1;
+    if (!make_queue_pair(remote, segment, false, doorbell)) {
         remote->over = true;
         return;
     }
@@ -365,9 +366,9 @@ static void on_message(struct remote *remote, const struct message *message, str
     }
 }
 
-enum received { NOTHING, RING, MESSAGE, END };
+enum received { NOTHING, WAKE_UP, MESSAGE, END };
 
-/* Takes the next message from the socket, with what was passed with it. */
+/* Takes the next message from the socket, with its descriptors. */
 static enum received receive(const struct remote *remote, struct message *message, struct passed *passed)
 {
     union {
@@ -392,14 +393,14 @@ static enum received receive(const struct remote *remote, struct message *messag
     const struct cmsghdr *header = CMSG_FIRSTHDR(&received);
     if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
         memcpy(passed, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-    if (count == 1 && *(const char *)message == LB_PROXY_RING)
-        return RING;
+    if (count == 1 && *(const char *)message == LB_PROXY_WAKE_UP)
+        return WAKE_UP;
     if (count != (ssize_t)sizeof(*message) || message->magic != MAGIC || message->version != LB_WIRE_VERSION)
         return END;
     return MESSAGE;
 }
 
-/* cm_lock held, on the watch thread, where proxies end. Responses from before the end are seen before the event of the end. */
+/* cm_lock held, on the watch thread, where proxies end. Completions precede the event of the end, if their responses did. */
 static void answer_before_the_end(struct remote *remote)
 {
     pthread_mutex_unlock(&cm_lock);
@@ -411,7 +412,7 @@ static void answer_before_the_end(struct remote *remote)
 static void ready(uint64_t watch)
 {
     struct remote *remote;
-    struct ibv_qp *rung = NULL;
+    struct ibv_qp *woken = NULL;
     bool changed = false;
 
     pthread_mutex_lock(&cm_lock);
@@ -426,24 +427,24 @@ static void ready(uint64_t watch)
             answer_before_the_end(remote);
         if (received == MESSAGE)
             on_message(remote, &message, &passed);
-        else if (received == RING)
-            rung = remote->qp;
+        else if (received == WAKE_UP)
+            woken = remote->qp;
         else if (received == END)
             remote->over = true;
         close_passed(&passed);
         if (received == NOTHING)
             break;
-        changed = changed || received != RING;
+        changed = changed || received != WAKE_UP;
     }
     pthread_mutex_unlock(&cm_lock);
-    /* Proxies end on this thread only. */
-    if (rung != NULL)
-        lb_proxy_answer(rung);
-    if (changed) /* otherwise thousands of connections would be looked at for each wake-up */
-        attend();
+    /* Proxies are destroyed on this thread only. */
+    if (woken != NULL)
+        lb_proxy_answer(woken);
+    if (changed) /* a look at thousands of connections would be too much for each wake-up */
+        remove_finished();
 }
 
-static void say_leave(struct remote *remote)
+static void send_leave(struct remote *remote)
 {
     struct message message = {.type = LEAVE};
 
@@ -451,7 +452,7 @@ static void say_leave(struct remote *remote)
     send_message(remote, &message, &nothing_passed);
 }
 
-/* Whether nothing more will happen on this connection. */
+/* Whether the connection has ended at both ends. */
 static bool is_finished(struct remote *remote)
 {
     struct cm_id *id = &remote->proxy;
@@ -465,12 +466,12 @@ static bool is_finished(struct remote *remote)
     if (remote->qp == NULL) /* the request has not arrived */
         return false;
     if (id->peer == NULL && !remote->left)
-        say_leave(remote);
+        send_leave(remote);
     return remote->left && !lb_proxy_is_attached(remote->qp);
 }
 
 /* On the watch thread: removes the proxies that are finished. */
-static void attend(void)
+static void remove_finished(void)
 {
     for (;;) {
         struct remote **link = &remotes;

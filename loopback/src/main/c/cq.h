@@ -118,25 +118,28 @@ void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_w
 /* Removes the completions of a queue pair that is destroyed or reset, and pushes none any more. */
 void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num);
 
-/* A descriptor that another process makes readable when it has a completion for a queue of the channel: see proxy_sleep.c. */
-struct lb_hearing {
-    struct lb_hearing *next; /* the channel's bells_lock */
+/*
+ * The doorbell of a connection, in a completion channel: another process makes it readable when it has a completion for a queue of
+ * the channel. See proxy_sleep.c.
+ */
+struct lb_subscription {
+    struct lb_subscription *next; /* the channel's subscriptions_lock */
     struct lb_cq *cq;
-    int fd;                  /* queues of one connection have the same */
-    void *(*hold)(struct lb_hearing *hearing); /* bells_lock held: a reference to what it belongs to */
-    void (*answer)(void *held);                /* no lock held: works if somebody has called; puts the reference */
+    int fd;                       /* queues of one connection have the same */
+    void *(*hold)(struct lb_subscription *subscription); /* subscriptions_lock held: returns a reference to the connection */
+    void (*on_notification)(void *held); /* no lock held: works if there is a notification; puts the reference */
 };
 
 /*
- * The descriptor of the program is an epoll instance of that of the events and of the bells. So it may become readable before there
- * is an event: ibv_get_cq_event does what makes one, or fails with EAGAIN. A program whose descriptor blocks would wait there, so its
- * channel hears no bell.
+ * The program's descriptor is an epoll instance that contains the descriptor of the events and doorbells. So it may become readable
+ * before there is an event: ibv_get_cq_event does the work that raises one, or fails with EAGAIN. A program whose descriptor blocks
+ * would wait there, so its channel is not subscribed.
  */
 struct lb_comp_channel {
     struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock; base.fd */
     struct lb_eventq events;
-    struct lb_lock bells_lock;
-    struct lb_hearing *_Atomic hearings; /* bells_lock to change */
+    struct lb_lock subscriptions_lock;
+    struct lb_subscription *_Atomic subscriptions; /* subscriptions_lock to change */
 };
 
 static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel *channel)
@@ -148,16 +151,16 @@ static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel
 void lb_comp_channel_raise(struct lb_cq *cq);
 
 /*
- * Adds a descriptor that calls a queue of the channel, and removes it. A hearing that was removed is not used any more. The first
- * returns 0 or an errno value.
+ * Adds a doorbell to the channel, and removes it. A removed subscription is not used any more. The first returns 0 or an errno
+ * value.
  */
-int lb_comp_channel_hear(struct ibv_comp_channel *channel, struct lb_hearing *hearing);
-void lb_comp_channel_unhear(struct ibv_comp_channel *channel, struct lb_hearing *hearing);
+int lb_comp_channel_subscribe(struct ibv_comp_channel *channel, struct lb_subscription *subscription);
+void lb_comp_channel_unsubscribe(struct ibv_comp_channel *channel, struct lb_subscription *subscription);
 
 /* Whether the program has made the descriptor non-blocking; it may do so at any time. */
-bool lb_comp_channel_can_hear(const struct ibv_comp_channel *channel);
+bool lb_comp_channel_can_subscribe(const struct ibv_comp_channel *channel);
 
-/* In the child of a fork: the descriptor of the channel, and what it hears, are the parent's. */
+/* In the child of a fork: the doorbells are the parent's. */
 void lb_comp_channel_forget(struct ibv_comp_channel *channel);
 
 /* Entries of the operations' table. */

@@ -16,8 +16,8 @@
  *
  *   cm_lock                  all state of the connection manager (librdmacm.so.1)
  *   lb_cq.proxies_lock, proxies_lock    which proxies a completion queue, and the process, has
- *   lb_proxy.bell_lock       how the end of a connection with another process sleeps
- *   lb_comp_channel.bells_lock    the bells that a completion channel hears
+ *   lb_proxy.doorbell_lock       how the end of a connection with another process sleeps
+ *   lb_comp_channel.subscriptions_lock    the doorbells of a completion channel
  *   lb_qp.sq_lock            a send queue and everything its requester does
  *   lb_qp.rq_lock            a receive queue; the requester holds the peer's while it delivers
  *   lb_srq.lock              a shared receive queue and the senders waiting for it

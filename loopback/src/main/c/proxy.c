@@ -18,8 +18,8 @@
 #define POLLING 64u
 /* Proxies of one completion queue that work in one poll; the next poll continues behind them. */
 #define DRIVEN 16
-/* The budget of a thread that was called: what two full rings cost. */
-#define CALLED (16u * LB_WIRE_RING)
+/* The budget of a thread that was notified: the cost of two full rings. */
+#define NOTIFIED_BUDGET (16u * LB_WIRE_RING)
 
 /* All proxies of the process, for the watch thread. */
 static struct lb_lock proxies_lock;
@@ -31,8 +31,8 @@ static void free_proxy(struct lb_qp *qp)
 
     lb_wire_unmap(proxy->segment);
     (void)close(proxy->socket);
-    if (proxy->bell >= 0)
-        (void)close(proxy->bell);
+    if (proxy->doorbell >= 0)
+        (void)close(proxy->doorbell);
     free(qp->sq_slots);
     free(proxy);
 }
@@ -58,14 +58,14 @@ static bool is_polled(struct lb_qp *qp)
 
 /*
  * Requests of the other end. A poll leaves the requests beyond its budget to the next poll. The watch thread leaves them to the
- * device thread, which costs a change of threads: so its budget is larger. A thread that was called takes all that is there: it
+ * device thread, which costs a change of threads: so its budget is larger. A thread that was notified takes all that is there: it
  * waits for the completion of the last one. The parts of a long request, as a rule, name the same region: a locked instruction for
  * each would wait until the producer's processor has given up the line of the position.
  */
-static void take_requests(struct lb_proxy *proxy, bool called, struct lb_aftermath *aftermath)
+static void take_requests(struct lb_proxy *proxy, bool notified, struct lb_aftermath *aftermath)
 {
-    const bool itself = called || is_polled(&proxy->qp);
-    uint64_t budget = called ? CALLED : itself ? LB_CALL_BUDGET : LB_PROXY_TURN;
+    const bool itself = notified || is_polled(&proxy->qp);
+    uint64_t budget = notified ? NOTIFIED_BUDGET : itself ? LB_CALL_BUDGET : LB_PROXY_TURN;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
     proxy->driven = true;
@@ -76,17 +76,17 @@ static void take_requests(struct lb_proxy *proxy, bool called, struct lb_afterma
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
     lb_keep_end(&proxy->qp);
-    const bool rings = proxy->rings;
+    const bool wakes = proxy->wakes;
     const uint32_t completes = proxy->completes;
-    proxy->rings = false;
+    proxy->wakes = false;
     proxy->completes = 0;
     proxy->driven = false;
     lb_lock_release(&proxy->qp.sq_lock);
     lb_wire_fence();
     if (lb_wire_starved(&proxy->requests_in) || lb_wire_starved(&proxy->responses_in))
-        lb_proxy_wake(proxy, 0);
-    else if (rings)
-        lb_proxy_wake(proxy, completes);
+        lb_proxy_wake_unfenced(proxy, 0);
+    else if (wakes)
+        lb_proxy_wake_unfenced(proxy, completes);
 }
 
 /* Whether something has arrived. */
@@ -117,7 +117,7 @@ static void run_aftermath(struct work *work)
 }
 
 /* Takes the records for the proxy, and for its queue pair if it has one. The caller makes sure that both exist. */
-static void take(struct lb_proxy *proxy, struct lb_qp *qp, bool called, struct work *work)
+static void take(struct lb_proxy *proxy, struct lb_qp *qp, bool notified, struct work *work)
 {
     const bool stalled = atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
 
@@ -125,11 +125,11 @@ static void take(struct lb_proxy *proxy, struct lb_qp *qp, bool called, struct w
         atomic_store_explicit(&proxy->stalled, false, memory_order_relaxed);
     if (qp != NULL && (lb_proxy_is_responded(proxy) || stalled))
         take_responses(proxy, qp, &work->responses);
-    take_requests(proxy, called, &work->requests);
+    take_requests(proxy, notified, &work->requests);
 }
 
 /* Takes the records that have arrived; the caller holds a reference, and no lock. */
-static void drive(struct lb_proxy *proxy, bool called)
+static void drive(struct lb_proxy *proxy, bool notified)
 {
     struct work work = {0};
 
@@ -141,7 +141,7 @@ static void drive(struct lb_proxy *proxy, bool called)
     if (qp != NULL)
         lb_qp_get(qp);
     lb_lock_release(&proxy->qp.rq_lock);
-    take(proxy, qp, called, &work);
+    take(proxy, qp, notified, &work);
     run_aftermath(&work);
     if (qp != NULL)
         lb_qp_put(qp);
@@ -157,20 +157,20 @@ void lb_proxy_answer(struct ibv_qp *qp)
 {
     struct lb_proxy *proxy = lb_proxy_of(lb_qp_of(qp));
 
-    lb_proxy_end_ring(proxy);
+    lb_proxy_end_wake_up(proxy);
     drive(proxy, false);
-    if (lb_proxy_listen(proxy))
+    if (lb_proxy_rearm(proxy))
         drive(proxy, false);
 }
 
-/* On a thread that fetches an event of a queue, if the other end has called; gives back the reference. */
-static void answer_call(void *held)
+/* On a thread that fetches an event of a queue: works if the other end has notified this one. Puts the reference. */
+static void on_notification(void *held)
 {
     struct lb_proxy *proxy = held;
 
-    if (lb_proxy_take_call(proxy)) {
+    if (lb_proxy_take_notification(proxy)) {
         drive(proxy, true);
-        if (lb_proxy_fall_quiet(proxy)) /* there is no event yet, or one of its queues waits further */
+        if (lb_proxy_suppress(proxy)) /* there is no event yet, or one of its queues waits further */
             drive(proxy, true);
     }
     lb_qp_put(&proxy->qp);
@@ -307,7 +307,7 @@ static void on_requested(struct lb_cq *cq)
 
 static void on_fetched(struct lb_cq *cq)
 {
-    drive_asleep(cq, lb_proxy_fall_quiet);
+    drive_asleep(cq, lb_proxy_suppress);
 }
 
 /* All proxies, each with a reference, in memory that the watch thread keeps; *count of them. */
@@ -357,7 +357,7 @@ static bool drive_all(void)
                 (void)lb_proxy_fall_asleep(proxy);
             drive(proxy, false);
         }
-        watched |= lb_proxy_look_after(proxy);
+        watched |= lb_proxy_wake_overdue(proxy);
         lb_qp_put(&proxy->qp);
     }
     return watched;
@@ -374,9 +374,9 @@ static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_p
         cq->fetched = on_fetched;
     }
     member->proxy = proxy;
-    member->hears = (connected->send_cq == cq ? LB_WIRE_HEARS_SENDS : 0) |
-        (connected->recv_cq == cq ? LB_WIRE_HEARS_RECEIVES : 0);
-    lb_proxy_hear(proxy, member, cq, answer_call);
+    member->completes = (connected->send_cq == cq ? LB_WIRE_NOTIFY_SENDS : 0) |
+        (connected->recv_cq == cq ? LB_WIRE_NOTIFY_RECEIVES : 0);
+    lb_proxy_subscribe(proxy, member, cq, on_notification);
     member->is_short = connected->recv_cq == cq && connected->srq == NULL && connected->faults == NULL && cq->faults == NULL;
     cq->usual = NULL;
     member->next = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
@@ -398,7 +398,7 @@ static void leave_queue(struct lb_cq *cq, struct lb_cq_proxy *member)
             first = first->next;
         first->next = member->next;
     }
-    lb_proxy_unhear(member->proxy, member);
+    lb_proxy_unsubscribe(member->proxy, member);
     lb_lock_release(&cq->proxies_lock);
     lb_qp_put(&member->proxy->qp);
 }
@@ -475,14 +475,14 @@ static void detach(struct lb_qp *qp, struct lb_qp *connected)
 }
 
 /* After short messages. */
-static void ring(struct lb_qp *qp)
+static void wake(struct lb_qp *qp)
 {
-    lb_proxy_ring(lb_proxy_of(qp), LB_WIRE_HEARS_RECEIVES);
+    lb_proxy_wake(lb_proxy_of(qp), LB_WIRE_NOTIFY_RECEIVES);
 }
 
 static const struct lb_proxy_operations operations = {
     .post = lb_proxy_post,
-    .ring = ring,
+    .wake = wake,
     .send = lb_proxy_send,
     .settle = lb_proxy_settle,
     .next = lb_proxy_next,
@@ -494,7 +494,7 @@ static const struct lb_proxy_operations operations = {
     .detach = detach,
 };
 
-struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket, int bell)
+struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket, int doorbell)
 {
     struct lb_proxy *proxy = aligned_alloc(alignof(struct lb_proxy), sizeof(*proxy));
 
@@ -525,7 +525,7 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     lb_wire_start(&proxy->requests_out, &proxy->outbound->requests, &proxy->inbound->asleep);
     lb_wire_start(&proxy->responses_out, &proxy->outbound->responses, NULL);
     proxy->socket = socket;
-    proxy->bell = bell;
+    proxy->doorbell = doorbell;
     if (!lb_qp_assign_number(qp))
         goto free_slots;
     lb_watch_on_tick(drive_all);
@@ -634,14 +634,14 @@ void lb_proxy_segment_unmap(struct lb_wire_segment *segment)
     lb_wire_unmap(segment);
 }
 
-int lb_proxy_bell_open(int ends[2])
+int lb_proxy_doorbell_open(int ends[2])
 {
-    return lb_bell_open(ends);
+    return lb_doorbell_open(ends);
 }
 
-bool lb_proxy_bell_is_end(int fd)
+bool lb_proxy_doorbell_is_end(int fd)
 {
-    return lb_bell_is_end(fd);
+    return lb_doorbell_is_end(fd);
 }
 
 static void hold(void)
@@ -666,7 +666,7 @@ static void forget(void)
         lb_wire_part(proxy->segment);
         /* Their owners may be threads of the parent: the end of such a bias would wait for them. */
         lb_lock_forget(&proxy->members_lock);
-        lb_proxy_forget_bell(proxy);
+        lb_proxy_forget_doorbell(proxy);
         if (atomic_load_explicit(&proxy->attached, memory_order_relaxed)) {
             lb_lock_forget(&proxy->joined->send_cq->proxies_lock);
             lb_lock_forget(&proxy->joined->recv_cq->proxies_lock);

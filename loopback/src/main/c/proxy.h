@@ -11,7 +11,7 @@
  * owns it. The end of each request is a response, which completes it in A's send queue.
  *
  * Who does the work: a thread that finds a completion queue of A empty (ibv_poll_cq) takes what has arrived; so does the watch
- * thread when the other end rings, by a byte through the connection's socket. An end that polls often is awake, and costs the
+ * thread when the other end wakes it, by a byte through the connection's socket. An end that polls often is awake, and costs the
  * other one no system call; the watch thread marks it as asleep when it has not polled for a millisecond.
  */
 #ifndef LOOPBACK_PROXY_H
@@ -23,16 +23,16 @@
 struct ibv_qp;
 
 /*
- * Creates the proxy of a queue pair of another process. `active`: this is the active end of the segment. A byte LB_PROXY_RING is
- * sent through the socket when the other end is to look at the segment. `bell` is this end of the bell by which both ends call
- * threads that wait for completions (bell.h); -1: there is none, and both are rung. Owns the segment and the descriptors from
- * success on; NULL with errno on failure.
+ * Creates the proxy of a queue pair of another process. `active`: this is the active end of the segment. A byte LB_PROXY_WAKE_UP
+ * through the socket makes the other end look at the segment. `doorbell` is this end of the doorbell by which both ends notify
+ * threads that wait for completions (doorbell.h); -1: there is none, and watch threads work for both. Owns the segment and the
+ * descriptors from success on; NULL with errno on failure.
  */
-LB_EXPORT struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket, int bell);
+LB_EXPORT struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket, int doorbell);
 
-#define LB_PROXY_RING 0x52
+#define LB_PROXY_WAKE_UP 0x52
 
-/* The other end has rung: works for this end. On the watch thread, with no lock held. */
+/* The other end has woken this one: works for it. On the watch thread, with no lock held. */
 LB_EXPORT void lb_proxy_answer(struct ibv_qp *proxy);
 
 /* Whether a queue pair of this process is connected to the proxy. */
@@ -47,11 +47,11 @@ LB_EXPORT bool lb_proxy_is_broken(struct ibv_qp *proxy);
  */
 LB_EXPORT void lb_proxy_destroy(struct ibv_qp *proxy);
 
-/* Segments and bells for the connection manager: see wire.h and bell.h. */
+/* Segments and doorbells for the connection manager: see wire.h and doorbell.h. */
 LB_EXPORT int lb_proxy_segment_create(struct lb_wire_segment **segment);
 LB_EXPORT int lb_proxy_segment_map(int fd, struct lb_wire_segment **segment);
 LB_EXPORT void lb_proxy_segment_unmap(struct lb_wire_segment *segment);
-LB_EXPORT int lb_proxy_bell_open(int ends[2]);
-LB_EXPORT bool lb_proxy_bell_is_end(int fd);
+LB_EXPORT int lb_proxy_doorbell_open(int ends[2]);
+LB_EXPORT bool lb_proxy_doorbell_is_end(int fd);
 
 #endif

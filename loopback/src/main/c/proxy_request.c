@@ -18,58 +18,58 @@
 
 #define TRIES 8
 
-void lb_proxy_ring(struct lb_proxy *proxy, uint32_t completes)
+void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes)
 {
     lb_wire_fence();
-    lb_proxy_wake(proxy, completes);
+    lb_proxy_wake_unfenced(proxy, completes);
 }
 
-/* The other end is quiet. If it does not come in time, the watch thread of this one rings it. */
-static void expect(struct lb_proxy *proxy)
+/* Notifications of the other end are suppressed. If it reads nothing in time, lb_proxy_wake_overdue wakes its watch thread. */
+static void note_unread(struct lb_proxy *proxy)
 {
-    atomic_store_explicit(&proxy->unheard, true, memory_order_release); /* behind the state: see lb_proxy_look_after */
+    atomic_store_explicit(&proxy->unread, true, memory_order_release); /* behind the state: see lb_proxy_wake_overdue */
     lb_watch_tick();
 }
 
-static void ring_socket(const struct lb_proxy *proxy)
+static void wake_watch_thread(const struct lb_proxy *proxy)
 {
-    static const char ring = LB_PROXY_RING;
+    static const char wake_up = LB_PROXY_WAKE_UP;
 
-    while (send(proxy->socket, &ring, sizeof(ring), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
+    while (send(proxy->socket, &wake_up, sizeof(wake_up), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 
-void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes)
+void lb_proxy_wake_unfenced(struct lb_proxy *proxy, uint32_t completes)
 {
     _Atomic uint32_t *state = &proxy->outbound->asleep;
     uint32_t seen = atomic_load_explicit(state, memory_order_relaxed);
-    bool calls = false;
+    bool notifies = false;
 
-    if (proxy->bell < 0)
+    if (proxy->doorbell < 0)
         completes = 0;
-    /* Again when another thread has changed it. An end that changes it all the time is rung. */
+    /* Again when another thread has changed it. The watch thread works for an end that changes it all the time. */
     for (int tries = 0; tries < TRIES; tries++) {
         const uint32_t base = seen & LB_WIRE_STATE;
 
-        if (base == LB_WIRE_AWAKE || base == LB_WIRE_RUNG)
+        if (base == LB_WIRE_AWAKE || base == LB_WIRE_WOKEN)
             return;
-        if (base == LB_WIRE_QUIET && completes) {
-            expect(proxy);
+        if (base == LB_WIRE_SUPPRESSED && completes) {
+            note_unread(proxy);
             return;
         }
-        calls = base == LB_WIRE_ASLEEP && seen & completes;
-        if (atomic_compare_exchange_strong(state, &seen, calls ? LB_WIRE_QUIET | LB_WIRE_CALLED :
-                LB_WIRE_RUNG | (seen & LB_WIRE_CALLED)))
+        notifies = base == LB_WIRE_ASLEEP && seen & completes;
+        if (atomic_compare_exchange_strong(state, &seen, notifies ? LB_WIRE_SUPPRESSED | LB_WIRE_NOTIFIED :
+                LB_WIRE_WOKEN | (seen & LB_WIRE_NOTIFIED)))
             break;
-        calls = false;
+        notifies = false;
     }
-    if (!calls) {
-        ring_socket(proxy);
+    if (!notifies) {
+        wake_watch_thread(proxy);
         return;
     }
-    atomic_fetch_add_explicit(&proxy->calls, 1, memory_order_relaxed);
-    lb_bell_call(proxy->bell);
-    expect(proxy);
+    atomic_fetch_add_explicit(&proxy->notifications, 1, memory_order_relaxed);
+    lb_doorbell_ring(proxy->doorbell);
+    note_unread(proxy);
 }
 
 void lb_proxy_break_off(struct lb_proxy *proxy)
@@ -263,7 +263,7 @@ static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct 
 void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
-    bool rings = false;
+    bool wakes = false;
     uint32_t completes = 0;
 
     lb_wire_note(&proxy->requests_out, atomic_load_explicit(&proxy->taken, memory_order_acquire));
@@ -279,7 +279,7 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
             step = can_send ? plan(qp, &failure, &completed, aftermath) : NO_ROOM;
             if (step == FAILED && !completed && is_refusal(failure.status)) {
                 send_refused(proxy, qp, &failure);
-                rings = true;
+                wakes = true;
                 continue;
             }
         }
@@ -287,9 +287,9 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         if (step == SENT)
             step = is_behind_fence(qp) ? NO_ROOM : send_part(proxy, qp, &failure);
         if (step == SENT) {
-            rings = true;
+            wakes = true;
             if (receives && qp->sent_bytes == 0) /* its last part */
-                completes |= LB_WIRE_HEARS_RECEIVES;
+                completes |= LB_WIRE_NOTIFY_RECEIVES;
             continue;
         }
         if (step == FAILED && qp->executed != qp->sent)
@@ -306,9 +306,9 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         if (step == NOT_READY) /* until the plan's timer kicks it */
             break;
         /*
-         * There is no room, or a failure or a fence waits for the requests before it, which perhaps nobody is rung for. The next
-         * look is one that whoever takes the responses knows of, and the other end if this one sleeps: what comes behind it is not
-         * overlooked. An end that falls asleep after that look sees that something has stalled.
+         * There is no room, or a failure or a fence waits for earlier requests, whose acknowledgement wakes nobody. So the loop
+         * looks once more behind two marks: `starved`, for the other end if this one sleeps, and `stalled`, for the thread that
+         * takes the responses and for this end when it falls asleep. Neither overlooks what arrives after that look.
          */
         (void)lb_wire_await_asleep(&proxy->requests_out);
         if (!atomic_exchange(&proxy->stalled, true))
@@ -318,8 +318,8 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
     }
     if (proxy->requests_out.broken)
         lb_proxy_break_off(proxy);
-    if (rings)
-        lb_proxy_ring(proxy, completes);
+    if (wakes)
+        lb_proxy_wake(proxy, completes);
 }
 
 /* Puts the bytes of a response into the elements of its request, or fails the request. Returns false if it has failed. */
@@ -485,18 +485,18 @@ static bool is_next_part(const struct lb_proxy *proxy)
 }
 
 /*
- * Rings now, or at the end of take_requests: one fence for all that it has answered. `completes` is whether the request completes
+ * Wakes the other end now, or at the end of take_requests: one fence for all answers. `completes` is whether the request completes
  * at its requester.
  */
-static void ring_after(struct lb_proxy *proxy, bool completes)
+static void wake_after(struct lb_proxy *proxy, bool completes)
 {
-    const uint32_t kind = completes ? LB_WIRE_HEARS_SENDS : 0;
+    const uint32_t kind = completes ? LB_WIRE_NOTIFY_SENDS : 0;
 
     if (proxy->driven) {
-        proxy->rings = true;
+        proxy->wakes = true;
         proxy->completes |= kind;
     } else {
-        lb_proxy_ring(proxy, kind);
+        lb_proxy_wake(proxy, kind);
     }
 }
 
@@ -523,18 +523,18 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
         };
         lb_wire_publish(&proxy->responses_out, &response, payload);
         lb_wire_consume(&proxy->requests_in, request->size);
-        ring_after(proxy, status != IBV_WC_SUCCESS || request->flags & LB_WIRE_AWAITED);
+        wake_after(proxy, status != IBV_WC_SUCCESS || request->flags & LB_WIRE_AWAITED);
     } else if (more || !(request->flags & LB_WIRE_AWAITED)) {
         if (!more)
             atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request->size);
         /* take_requests looks once, at its end: the fence waits until the producer's processor has given up the position's line. */
         if (!proxy->driven && lb_wire_fed(&proxy->requests_in))
-            lb_proxy_wake(proxy, 0);
+            lb_proxy_wake_unfenced(proxy, 0);
     } else {
         atomic_store_explicit(&proxy->outbound->acknowledged, (uint32_t)request->number + 1, memory_order_release);
         lb_wire_consume(&proxy->requests_in, request->size);
-        ring_after(proxy, true);
+        wake_after(proxy, true);
     }
 }
 

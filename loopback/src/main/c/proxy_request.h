@@ -3,7 +3,7 @@
 #ifndef LOOPBACK_PROXY_REQUEST_H
 #define LOOPBACK_PROXY_REQUEST_H
 
-#include "bell.h"
+#include "doorbell.h"
 #include "execute.h"
 #include "proxy.h"
 
@@ -11,10 +11,10 @@ struct lb_proxy;
 
 /* Its place in the list of a completion queue. */
 struct lb_cq_proxy {
-    struct lb_hearing hearing; /* bell_lock: its cq is NULL if the queue has no channel that can hear the bell */
-    struct lb_cq *cq;          /* bell_lock: the queue, or NULL */
-    uint32_t hears;            /* bell_lock: what completes in this queue: LB_WIRE_HEARS_... */
-    bool is_heard;             /* bell_lock: its channel hears the bell */
+    struct lb_subscription subscription; /* doorbell_lock: its cq is NULL if the queue has no channel that can be subscribed */
+    struct lb_cq *cq;          /* doorbell_lock: the queue, or NULL */
+    uint32_t completes;        /* doorbell_lock: the kinds of completions of this queue: LB_WIRE_NOTIFY_... */
+    bool is_subscribed;        /* doorbell_lock: its channel is subscribed to the doorbell */
     struct lb_cq_proxy *next;
     struct lb_proxy *proxy;
     bool is_short;             /* short messages can complete in this queue, as far as it never changes: see lb_proxy_take_short */
@@ -30,20 +30,20 @@ struct lb_proxy {
     struct lb_wire_half *inbound;
     struct lb_wire_half *outbound;
     uint32_t epoch;                        /* of the connected queue pair when it was connected; set once, under its sq_lock */
-    int socket;                            /* to ring the other end */
-    int bell;                              /* to call it, and to be called; or -1 */
-    struct lb_lock bell_lock;              /* for changes of the state of this end, except to AWAKE while nothing else happens */
-    bool is_owed;                          /* bell_lock: this end was called, and has not found the byte yet */
-    bool is_mute;                          /* bell_lock: the bell is broken */
-    _Atomic bool unheard;                  /* something was published for an end that is quiet: it was called, or not */
-    _Atomic uint32_t calls;                /* of the other end by this one */
-    bool was_unheard;                      /* the watch thread's, as the next: at its last look */
-    uint64_t progress_seen;                /* see lb_proxy_look_after */
+    int socket;                            /* to wake the watch thread of the other end */
+    int doorbell;                          /* to notify the other end, and to be notified; or -1 */
+    struct lb_lock doorbell_lock;          /* for changes of the state of this end, except to AWAKE while nothing else happens */
+    bool notification_due;                 /* doorbell_lock: this end was notified, and the byte has not arrived yet */
+    bool doorbell_broken;                  /* doorbell_lock */
+    _Atomic bool unread;                   /* something was published for the other end while its notifications were suppressed */
+    _Atomic uint32_t notifications;        /* of the other end by this one */
+    bool was_unread;                       /* the watch thread's, as the next: at its last look */
+    uint64_t progress_seen;                /* see lb_proxy_wake_overdue */
     _Atomic bool attached;
     _Atomic bool broken;
     _Atomic bool polled;                   /* since the watch thread looked last */
     _Atomic bool unannounced;              /* messages were taken, and lb_proxy_announce is due */
-    _Atomic bool unanswered;               /* ... and the other end is to be rung for one of them */
+    _Atomic bool unanswered;               /* ... and the other end is to be woken for one of them */
     _Atomic uint64_t taken;                /* of the connected queue pair's requests, as the last request of the other end says */
     _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
 
@@ -59,9 +59,9 @@ struct lb_proxy {
     struct lb_wire_producer responses_out;
     struct lb_wire_record request;         /* in execution */
     char *response;                        /* room for the payload of its response */
-    bool driven;                           /* by take_requests, which rings at its end ... */
-    bool rings;                            /* ... if something was answered ... */
-    uint32_t completes;                    /* ... that completes this: see lb_proxy_wake */
+    bool driven;                           /* by take_requests, which wakes the other end at last ... */
+    bool wakes;                            /* ... if something was answered ... */
+    uint32_t completes;                    /* ... that completes this: see lb_proxy_wake_unfenced */
     uint32_t message_length;               /* of the present request, in the parts that have been put into the send ring */
 };
 
@@ -78,7 +78,7 @@ static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
 
 /*
  * The connected queue pair's sq_lock held, before its next request is published. The acknowledgements are looked at only while a
- * request with a completion waits for one: otherwise the other end writes them into a line that it owns, and rings for none.
+ * request with a completion waits for one: otherwise the other end writes them into a line that it owns, and wakes nobody.
  * Returns the flag of the record.
  */
 static inline uint8_t lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp *connected, const struct ibv_send_wr *wr)
@@ -91,49 +91,52 @@ static inline uint8_t lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp 
 }
 
 /*
- * The other end sees what was published, or is woken: called if it hears completions of this kind (LB_WIRE_HEARS_...; 0: there is
- * none), otherwise rung. The second has no fence: the caller has made one.
+ * Wakes the other end if it sleeps, after something was published: by a notification if it wants one of this kind of completions
+ * (LB_WIRE_NOTIFY_...; 0: there is no completion), otherwise by its watch thread. The second has no fence: the caller has made one.
  */
-void lb_proxy_ring(struct lb_proxy *proxy, uint32_t completes);
 void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes);
+void lb_proxy_wake_unfenced(struct lb_proxy *proxy, uint32_t completes);
 
 /* The other process has broken the rules: the connection manager ends the connection. */
 void lb_proxy_break_off(struct lb_proxy *proxy);
 
 /*
- * proxy_sleep.c. From now on the other end wakes this one when it has published something; the caller looks once more then. It is
- * called for completions of queues whose event is requested. Returns whether it is.
+ * proxy_sleep.c. From now on the other end wakes this one when it has published something; the caller then looks once more. It
+ * notifies this end of completions whose event is requested. Returns whether some are.
  */
 bool lb_proxy_fall_asleep(struct lb_proxy *proxy);
 
-/* An event of a queue was fetched: until the next request, completions need no wake-up. Returns whether it is called for others. */
-bool lb_proxy_fall_quiet(struct lb_proxy *proxy);
+/* An event of a queue was fetched: notifications are suppressed until the next request. Returns whether others are wanted. */
+bool lb_proxy_suppress(struct lb_proxy *proxy);
 
 /* From now on it is polled. */
 void lb_proxy_stay_awake(struct lb_proxy *proxy);
 
 /*
- * It was rung: it is asleep, and is rung again. The second: nothing is left to do, and it is called for queues whose event is
- * requested. Returns whether it is.
+ * On the watch thread, which was woken: this end is asleep, and can be woken again. The second, when nothing is left to do: the
+ * other end notifies this one of completions whose event is requested. Returns whether some are.
  */
-void lb_proxy_end_ring(struct lb_proxy *proxy);
-bool lb_proxy_listen(struct lb_proxy *proxy);
+void lb_proxy_end_wake_up(struct lb_proxy *proxy);
+bool lb_proxy_rearm(struct lb_proxy *proxy);
 
-/* Takes the byte by which this end was called; false: there is none. */
-bool lb_proxy_take_call(struct lb_proxy *proxy);
-
-/* On the watch thread, in each tick: rings an end that is quiet for long. Returns whether it has to be looked after further. */
-bool lb_proxy_look_after(struct lb_proxy *proxy);
+/* Takes the byte of a notification. Returns false if there is none. */
+bool lb_proxy_take_notification(struct lb_proxy *proxy);
 
 /*
- * The queue of this member becomes one whose channel hears the bell, or is none any more. `answer` is called for each call: see
- * struct lb_hearing; it is given a reference.
+ * On the watch thread, in each tick: wakes the other end's watch thread if that end has left a record unread for long while its
+ * notifications were suppressed. Returns whether there may be one at the next tick.
  */
-void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*answer)(void *proxy));
-void lb_proxy_unhear(struct lb_proxy *proxy, struct lb_cq_proxy *member);
+bool lb_proxy_wake_overdue(struct lb_proxy *proxy);
 
-/* In the child of a fork: the bell is the parent's. */
-void lb_proxy_forget_bell(struct lb_proxy *proxy);
+/*
+ * Subscribes the channel of the member's queue, and ends that. `on_notification` is called for each notification with a reference:
+ * see struct lb_subscription.
+ */
+void lb_proxy_subscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*on_notification)(void *proxy));
+void lb_proxy_unsubscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member);
+
+/* In the child of a fork: the doorbell is the parent's. */
+void lb_proxy_forget_doorbell(struct lb_proxy *proxy);
 
 /* The operations of a proxy: see struct lb_proxy_operations. */
 void lb_proxy_send(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermath *aftermath);

@@ -170,9 +170,9 @@ static inline __attribute__((always_inline)) bool take_one(
 static inline void wake(struct lb_proxy *proxy, bool answered)
 {
     if (__builtin_expect(lb_wire_starved(&proxy->requests_in), 0))
-        lb_proxy_wake(proxy, 0);
+        lb_proxy_wake_unfenced(proxy, 0);
     if (__builtin_expect(answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
-        lb_proxy_wake(proxy, LB_WIRE_HEARS_SENDS);
+        lb_proxy_wake_unfenced(proxy, LB_WIRE_NOTIFY_SENDS);
 }
 
 void lb_proxy_announce(struct lb_proxy *proxy)

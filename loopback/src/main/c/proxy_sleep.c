@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proxy_sleep.c: how the end of a connection in this process sleeps, is woken, and looks after the sleep of the other end.
+ * proxy_sleep.c: the state of this end of a connection while it sleeps, and a second wake-up of the other end.
  *
- * While the event of a completion queue is requested, the queue's channel hears the bell, if its descriptor does not block: the
- * other end makes the descriptor readable, and the thread that waits there works (ibv_get_cq_event). One thread is woken, not first the watch thread, and
- * by it the other one. The byte in the bell and the state belong together: an end that takes back its state also takes the byte, so
- * the descriptor is not readable for nothing. If the byte is still on the way, the channels do not hear the bell until it is there.
+ * While the event of a completion queue is requested, the queue's channel is subscribed to the doorbell if its descriptor is
+ * non-blocking. The other end then makes the descriptor readable, and the thread that waits there works (ibv_get_cq_event). That is
+ * one change of threads; by the watch thread there are two.
+ *
+ * The state (wire.h) and the byte in the doorbell belong together. An end that does not want a notification any more takes the byte
+ * of one that was sent, so the descriptor is not readable without an event. While the byte is on its way, no channel is subscribed.
  */
 #include <unistd.h>
 
@@ -13,62 +15,62 @@
 
 #define TRIES 8
 
-/* bell_lock held. Those channels hear the bell that can, or none does. */
-static void set_heard(struct lb_proxy *proxy, bool heard)
+/* doorbell_lock held. Subscribes the channels that can be subscribed, or none. */
+static void set_subscribed(struct lb_proxy *proxy, bool subscribed)
 {
     for (int i = 0; i < 2; i++) {
         struct lb_cq_proxy *member = &proxy->members[i];
-        struct lb_cq *cq = member->hearing.cq;
+        struct lb_cq *cq = member->subscription.cq;
 
-        if (cq == NULL || member->is_heard == (heard && lb_comp_channel_can_hear(cq->base.channel)))
+        if (cq == NULL || member->is_subscribed == (subscribed && lb_comp_channel_can_subscribe(cq->base.channel)))
             continue;
-        if (member->is_heard)
-            lb_comp_channel_unhear(cq->base.channel, &member->hearing);
-        else if (lb_comp_channel_hear(cq->base.channel, &member->hearing))
-            member->hearing.cq = NULL; /* no memory, or a limit: the end is rung for this queue */
-        member->is_heard = !member->is_heard && member->hearing.cq != NULL;
+        if (member->is_subscribed)
+            lb_comp_channel_unsubscribe(cq->base.channel, &member->subscription);
+        else if (lb_comp_channel_subscribe(cq->base.channel, &member->subscription))
+            member->subscription.cq = NULL; /* no memory, or a limit: the watch thread works for this queue */
+        member->is_subscribed = !member->is_subscribed && member->subscription.cq != NULL;
     }
 }
 
-/* bell_lock held. */
-static void take_owed(struct lb_proxy *proxy)
+/* doorbell_lock held. Takes the byte of a notification, if it has arrived. */
+static void take_due(struct lb_proxy *proxy)
 {
-    const enum lb_bell_call call = lb_bell_take(proxy->bell);
+    const enum lb_doorbell_state doorbell = lb_doorbell_take(proxy->doorbell);
 
-    if (call == LB_BELL_CALLED)
-        proxy->is_owed = false;
-    if (call == LB_BELL_BROKEN)
-        proxy->is_mute = true;
+    if (doorbell == LB_DOORBELL_RUNG)
+        proxy->notification_due = false;
+    if (doorbell == LB_DOORBELL_BROKEN)
+        proxy->doorbell_broken = true;
 }
 
-/* bell_lock held. Takes back the call that the other end has made, if it has. */
-static void take_back(struct lb_proxy *proxy)
+/* doorbell_lock held. Withdraws a notification that the other end has sent, or is about to send. */
+static void withdraw(struct lb_proxy *proxy)
 {
     _Atomic uint32_t *state = &proxy->inbound->asleep;
 
-    if (atomic_load_explicit(state, memory_order_relaxed) & LB_WIRE_CALLED &&
-            atomic_fetch_and(state, ~(uint32_t)LB_WIRE_CALLED) & LB_WIRE_CALLED)
-        proxy->is_owed = true;
-    if (proxy->is_owed && !proxy->is_mute)
-        take_owed(proxy);
-    set_heard(proxy, !proxy->is_owed && !proxy->is_mute);
+    if (atomic_load_explicit(state, memory_order_relaxed) & LB_WIRE_NOTIFIED &&
+            atomic_fetch_and(state, ~(uint32_t)LB_WIRE_NOTIFIED) & LB_WIRE_NOTIFIED)
+        proxy->notification_due = true;
+    if (proxy->notification_due && !proxy->doorbell_broken)
+        take_due(proxy);
+    set_subscribed(proxy, !proxy->notification_due && !proxy->doorbell_broken);
 }
 
-/* bell_lock held. The completions for which a thread may wait at a channel that hears the bell. */
-static uint32_t hears(const struct lb_proxy *proxy)
+/* doorbell_lock held. The kinds of completions whose event is requested at a subscribed channel. */
+static uint32_t notification_flags(const struct lb_proxy *proxy)
 {
     uint32_t flags = 0;
 
     for (int i = 0; i < 2; i++) {
         const struct lb_cq_proxy *member = &proxy->members[i];
 
-        if (member->is_heard && atomic_load_explicit(&member->hearing.cq->notify, memory_order_relaxed) == LB_NOTIFY_ALL)
-            flags |= member->hears;
+        if (member->is_subscribed && atomic_load_explicit(&member->subscription.cq->notify, memory_order_relaxed) == LB_NOTIFY_ALL)
+            flags |= member->completes;
     }
     return flags;
 }
 
-/* Whether an event of either queue is requested, which its channel may not hear. */
+/* Whether an event of either queue is requested, also where no channel is subscribed. */
 static bool awaits_event(const struct lb_proxy *proxy)
 {
     bool awaits = false;
@@ -84,8 +86,8 @@ static bool awaits_event(const struct lb_proxy *proxy)
 #define FROM(state) (1u << (state))
 
 /*
- * Changes the state if it is one of these: to ASLEEP if an event is requested, with the flags of the queues whose channels hear
- * the bell; otherwise to `otherwise`. Returns the flags.
+ * Changes the state if it is one of `from`: to ASLEEP if an event is requested, with the flags of the notifications that this end
+ * wants; otherwise to `otherwise`. Returns the flags.
  */
 static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t otherwise)
 {
@@ -93,158 +95,159 @@ static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t other
     uint32_t flags = 0;
     int tries = 0;
 
-    lb_lock_acquire(&proxy->bell_lock);
+    lb_lock_acquire(&proxy->doorbell_lock);
     for (; tries < TRIES; tries++) {
-        take_back(proxy);
-        flags = hears(proxy);
+        withdraw(proxy);
+        flags = notification_flags(proxy);
         const uint32_t to = flags ? LB_WIRE_ASLEEP | flags : awaits_event(proxy) ? LB_WIRE_ASLEEP : otherwise;
-        uint32_t seen = atomic_load_explicit(state, memory_order_relaxed) & ~(uint32_t)LB_WIRE_CALLED;
+        uint32_t seen = atomic_load_explicit(state, memory_order_relaxed) & ~(uint32_t)LB_WIRE_NOTIFIED;
         if (!(from & FROM(seen & LB_WIRE_STATE)) || atomic_compare_exchange_strong(state, &seen, to))
             break;
     }
-    if (tries == TRIES) { /* an end that is not honest */
-        proxy->is_owed = true;
+    if (tries == TRIES) { /* the other end changes the state all the time */
+        proxy->notification_due = true;
         atomic_store_explicit(state, LB_WIRE_ASLEEP, memory_order_relaxed);
-        set_heard(proxy, false);
+        set_subscribed(proxy, false);
         flags = 0;
     }
-    lb_lock_release(&proxy->bell_lock);
+    lb_lock_release(&proxy->doorbell_lock);
     lb_wire_fence();
     return flags;
 }
 
 bool lb_proxy_fall_asleep(struct lb_proxy *proxy)
 {
-    return change(proxy, FROM(LB_WIRE_AWAKE) | FROM(LB_WIRE_ASLEEP) | FROM(LB_WIRE_QUIET), LB_WIRE_ASLEEP) != 0;
+    return change(proxy, FROM(LB_WIRE_AWAKE) | FROM(LB_WIRE_ASLEEP) | FROM(LB_WIRE_SUPPRESSED), LB_WIRE_ASLEEP) != 0;
 }
 
-bool lb_proxy_fall_quiet(struct lb_proxy *proxy)
+bool lb_proxy_suppress(struct lb_proxy *proxy)
 {
-    return change(proxy, FROM(LB_WIRE_ASLEEP) | FROM(LB_WIRE_QUIET), LB_WIRE_QUIET) != 0;
+    return change(proxy, FROM(LB_WIRE_ASLEEP) | FROM(LB_WIRE_SUPPRESSED), LB_WIRE_SUPPRESSED) != 0;
 }
 
-bool lb_proxy_listen(struct lb_proxy *proxy)
+bool lb_proxy_rearm(struct lb_proxy *proxy)
 {
     return change(proxy, FROM(LB_WIRE_ASLEEP), LB_WIRE_ASLEEP) != 0;
 }
 
 void lb_proxy_stay_awake(struct lb_proxy *proxy)
 {
-    lb_lock_acquire(&proxy->bell_lock);
-    if (atomic_exchange(&proxy->inbound->asleep, LB_WIRE_AWAKE) & LB_WIRE_CALLED)
-        proxy->is_owed = true;
-    if (proxy->is_owed)
-        take_back(proxy);
-    lb_lock_release(&proxy->bell_lock);
+    lb_lock_acquire(&proxy->doorbell_lock);
+    if (atomic_exchange(&proxy->inbound->asleep, LB_WIRE_AWAKE) & LB_WIRE_NOTIFIED)
+        proxy->notification_due = true;
+    if (proxy->notification_due)
+        withdraw(proxy);
+    lb_lock_release(&proxy->doorbell_lock);
 }
 
-void lb_proxy_end_ring(struct lb_proxy *proxy)
+void lb_proxy_end_wake_up(struct lb_proxy *proxy)
 {
-    uint32_t rung = LB_WIRE_RUNG;
+    uint32_t woken = LB_WIRE_WOKEN;
 
-    lb_lock_acquire(&proxy->bell_lock);
-    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) & LB_WIRE_CALLED)
-        take_back(proxy);
-    (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &rung, LB_WIRE_ASLEEP);
-    lb_lock_release(&proxy->bell_lock);
+    lb_lock_acquire(&proxy->doorbell_lock);
+    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) & LB_WIRE_NOTIFIED)
+        withdraw(proxy);
+    (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &woken, LB_WIRE_ASLEEP);
+    lb_lock_release(&proxy->doorbell_lock);
     lb_wire_fence();
 }
 
-bool lb_proxy_take_call(struct lb_proxy *proxy)
+bool lb_proxy_take_notification(struct lb_proxy *proxy)
 {
-    bool called = false;
+    bool notified = false;
 
-    lb_lock_acquire(&proxy->bell_lock);
-    const enum lb_bell_call call = lb_bell_take(proxy->bell);
-    if (call == LB_BELL_BROKEN) {
-        proxy->is_mute = true;
-        set_heard(proxy, false);
-    } else if (call == LB_BELL_CALLED) {
-        called = proxy->is_owed ||
-            atomic_fetch_and(&proxy->inbound->asleep, ~(uint32_t)LB_WIRE_CALLED) & LB_WIRE_CALLED;
-        proxy->is_owed = false;
-        if (!called)
+    lb_lock_acquire(&proxy->doorbell_lock);
+    const enum lb_doorbell_state doorbell = lb_doorbell_take(proxy->doorbell);
+    if (doorbell == LB_DOORBELL_BROKEN) {
+        proxy->doorbell_broken = true;
+        set_subscribed(proxy, false);
+    } else if (doorbell == LB_DOORBELL_RUNG) {
+        notified = proxy->notification_due ||
+            atomic_fetch_and(&proxy->inbound->asleep, ~(uint32_t)LB_WIRE_NOTIFIED) & LB_WIRE_NOTIFIED;
+        proxy->notification_due = false;
+        if (!notified)
             lb_proxy_break_off(proxy);
     }
-    lb_lock_release(&proxy->bell_lock);
-    return called;
+    lb_lock_release(&proxy->doorbell_lock);
+    return notified;
 }
 
-static bool is_quiet(const struct lb_proxy *proxy)
+static bool is_suppressed(const struct lb_proxy *proxy)
 {
-    return (atomic_load_explicit(&proxy->outbound->asleep, memory_order_acquire) & LB_WIRE_STATE) == LB_WIRE_QUIET;
+    return (atomic_load_explicit(&proxy->outbound->asleep, memory_order_acquire) & LB_WIRE_STATE) == LB_WIRE_SUPPRESSED;
 }
 
-/* Changes when the other end is called, or reads something: if it is quiet before and after that, it was not all the time. */
+/* Grows when the other end is notified or reads a record: between two looks with the same value it has done nothing. */
 static uint64_t progress(const struct lb_proxy *proxy)
 {
-    return atomic_load_explicit(&proxy->calls, memory_order_relaxed) +
+    return atomic_load_explicit(&proxy->notifications, memory_order_relaxed) +
         atomic_load_explicit(&proxy->outbound->requests.consumed, memory_order_relaxed) +
         atomic_load_explicit(&proxy->outbound->responses.consumed, memory_order_relaxed);
 }
 
-bool lb_proxy_look_after(struct lb_proxy *proxy)
+bool lb_proxy_wake_overdue(struct lb_proxy *proxy)
 {
-    if (!atomic_load_explicit(&proxy->unheard, memory_order_relaxed))
+    if (!atomic_load_explicit(&proxy->unread, memory_order_relaxed))
         return false;
-    if (!is_quiet(proxy)) {
-        /* A thread that calls the end now sets it behind the state. */
-        (void)atomic_exchange_explicit(&proxy->unheard, false, memory_order_acq_rel);
-        proxy->was_unheard = false;
-        if (!is_quiet(proxy))
+    if (!is_suppressed(proxy)) {
+        /* A thread that notifies the end at this moment sets `unread` after the state. */
+        (void)atomic_exchange_explicit(&proxy->unread, false, memory_order_acq_rel);
+        proxy->was_unread = false;
+        if (!is_suppressed(proxy))
             return false;
-        atomic_store_explicit(&proxy->unheard, true, memory_order_relaxed);
+        atomic_store_explicit(&proxy->unread, true, memory_order_relaxed);
         return true;
     }
     const uint64_t seen = progress(proxy);
-    if (proxy->was_unheard && proxy->progress_seen == seen)
-        lb_proxy_wake(proxy, 0);
-    proxy->was_unheard = true;
+    if (proxy->was_unread && proxy->progress_seen == seen)
+        lb_proxy_wake_unfenced(proxy, 0);
+    proxy->was_unread = true;
     proxy->progress_seen = seen;
     return true;
 }
 
-static void *hold(struct lb_hearing *hearing)
+static void *hold(struct lb_subscription *subscription)
 {
-    struct lb_cq_proxy *member = (struct lb_cq_proxy *)(void *)hearing;
+    struct lb_cq_proxy *member = (struct lb_cq_proxy *)(void *)subscription;
 
     lb_qp_get(&member->proxy->qp);
     return member->proxy;
 }
 
-void lb_proxy_hear(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*answer)(void *proxy))
+void lb_proxy_subscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*on_notification)(void *proxy))
 {
-    lb_lock_acquire(&proxy->bell_lock);
+    lb_lock_acquire(&proxy->doorbell_lock);
     member->cq = cq;
-    if (proxy->bell >= 0 && cq->base.channel != NULL && cq->faults == NULL) {
-        member->hearing = (struct lb_hearing){.cq = cq, .fd = proxy->bell, .hold = hold, .answer = answer};
-        set_heard(proxy, !proxy->is_owed && !proxy->is_mute);
+    if (proxy->doorbell >= 0 && cq->base.channel != NULL && cq->faults == NULL) {
+        member->subscription = (struct lb_subscription){
+            .cq = cq, .fd = proxy->doorbell, .hold = hold, .on_notification = on_notification};
+        set_subscribed(proxy, !proxy->notification_due && !proxy->doorbell_broken);
     }
-    lb_lock_release(&proxy->bell_lock);
+    lb_lock_release(&proxy->doorbell_lock);
 }
 
-void lb_proxy_unhear(struct lb_proxy *proxy, struct lb_cq_proxy *member)
+void lb_proxy_unsubscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member)
 {
-    lb_lock_acquire(&proxy->bell_lock);
-    if (member->is_heard)
-        lb_comp_channel_unhear(member->hearing.cq->base.channel, &member->hearing);
-    member->is_heard = false;
-    member->hearing.cq = NULL;
+    lb_lock_acquire(&proxy->doorbell_lock);
+    if (member->is_subscribed)
+        lb_comp_channel_unsubscribe(member->subscription.cq->base.channel, &member->subscription);
+    member->is_subscribed = false;
+    member->subscription.cq = NULL;
     member->cq = NULL;
-    (void)atomic_fetch_and(&proxy->inbound->asleep, ~(member->hears & (LB_WIRE_HEARS_RECEIVES | LB_WIRE_HEARS_SENDS)));
-    lb_lock_release(&proxy->bell_lock);
+    (void)atomic_fetch_and(&proxy->inbound->asleep, ~(member->completes & (LB_WIRE_NOTIFY_RECEIVES | LB_WIRE_NOTIFY_SENDS)));
+    lb_lock_release(&proxy->doorbell_lock);
 }
 
-void lb_proxy_forget_bell(struct lb_proxy *proxy)
+void lb_proxy_forget_doorbell(struct lb_proxy *proxy)
 {
-    lb_lock_forget(&proxy->bell_lock);
+    lb_lock_forget(&proxy->doorbell_lock);
     for (int i = 0; i < 2; i++) {
-        if (proxy->members[i].hearing.cq != NULL)
-            lb_comp_channel_forget(proxy->members[i].hearing.cq->base.channel);
-        proxy->members[i].hearing.cq = NULL;
-        proxy->members[i].is_heard = false;
+        if (proxy->members[i].subscription.cq != NULL)
+            lb_comp_channel_forget(proxy->members[i].subscription.cq->base.channel);
+        proxy->members[i].subscription.cq = NULL;
+        proxy->members[i].is_subscribed = false;
     }
-    if (proxy->bell >= 0)
-        (void)close(proxy->bell);
-    proxy->bell = -1;
+    if (proxy->doorbell >= 0)
+        (void)close(proxy->doorbell);
+    proxy->doorbell = -1;
 }

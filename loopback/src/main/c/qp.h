@@ -71,7 +71,7 @@ struct lb_proxy_operations {
      */
     bool (*post)(struct lb_qp *proxy, struct lb_qp *qp, const struct ibv_send_wr *wr);
     /* qp's sq_lock held. Wakes the other process, if it sleeps, after one or more posts. */
-    void (*ring)(struct lb_qp *proxy);
+    void (*wake)(struct lb_qp *proxy);
     /* qp's sq_lock held. Sends the requests from qp->sent on, as far as there is room; the responses complete them. */
     void (*send)(struct lb_qp *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath);
     /* qp's sq_lock held. Completes the requests that have succeeded, before qp flushes the rest. */

@@ -252,7 +252,7 @@ static int check_state(const struct lb_qp *qp)
 static inline void end_posting(struct lb_qp *qp, struct posting *posting, struct lb_aftermath *aftermath)
 {
     if (posting->sent && qp->remote != NULL)
-        qp->remote->proxy->ring(qp->remote);
+        qp->remote->proxy->wake(qp->remote);
     if (__builtin_expect(posting->first && qp->remote != NULL, 0)) {
         lb_send_progress(qp, &posting->cost, aftermath);
         lb_lock_release(&qp->sq_lock);
@@ -306,7 +306,7 @@ int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_
     if (qp->remote == NULL || wr == NULL || wr->next != NULL || qp->state != IBV_QPS_RTS || qp->faults != NULL ||
             !post_remote(qp, wr))
         return post_list(qp, wr, bad_wr);
-    qp->remote->proxy->ring(qp->remote);
+    qp->remote->proxy->wake(qp->remote);
     lb_lock_return(&qp->sq_lock, biased);
     return 0;
 }

@@ -57,7 +57,7 @@ enum lb_wire_kind {
 enum {
     LB_WIRE_MORE = 1,      /* a part of a request or of its response that is not the last */
     LB_WIRE_SOLICITED = 2,
-    LB_WIRE_AWAITED = 4,   /* request: its requester is rung when it is acknowledged, if it sleeps */
+    LB_WIRE_AWAITED = 4,   /* request: its requester is woken when it is acknowledged, if it sleeps */
     LB_WIRE_LAST = 8,      /* the next record is at the start of the ring */
     LB_WIRE_AROUND = 16,   /* a long payload has gone around the cache: see stream.h */
 };
@@ -96,26 +96,30 @@ _Static_assert(sizeof(struct lb_wire_record) == 64, "one cache line");
 struct lb_wire_ring {
     alignas(64) _Atomic uint64_t consumed; /* bytes ever; the consumer's, as the next */
     struct lb_stream_costs costs;
-    alignas(64) _Atomic uint32_t starved;  /* the producer found no room: ring it when there is some */
+    alignas(64) _Atomic uint32_t starved;  /* the producer found no room: wake it when there is some */
     alignas(64) char bytes[LB_WIRE_RING];
 };
 
 /*
- * Whether the end that consumes a half polls, or has to be woken: a state, and flags.
+ * How the end that consumes a half learns of a new record: a state, and flags.
  *
- * An end that sleeps is rung (its watch thread works for it), or called through its bell if it hears that: a thread of the program
- * waits for a completion of this kind, and works itself. Only the end itself changes the state to AWAKE, ASLEEP and QUIET, and the
- * flags; the other end rings (ASLEEP or QUIET to RUNG) and calls (ASLEEP to QUIET with the flag CALLED).
+ * An end that polls is AWAKE. An end that sleeps is woken in one of two ways. By a byte through the connection's socket: its watch
+ * thread works (WOKEN). Or by a notification through its doorbell, for the kinds of completions that it has requested: a thread of
+ * its program that waits at a completion channel works. After that, and after the fetch of an event, further notifications are
+ * SUPPRESSED until the next request.
+ *
+ * Only the end itself changes the state to AWAKE, ASLEEP and SUPPRESSED, and the flags. The other end changes ASLEEP or SUPPRESSED
+ * to WOKEN, and ASLEEP to SUPPRESSED with the flag NOTIFIED.
  */
 enum {
     LB_WIRE_AWAKE = 0,
     LB_WIRE_ASLEEP = 1,
-    LB_WIRE_RUNG = 2,          /* it was rung and has not answered */
-    LB_WIRE_QUIET = 3,         /* it was called, or has fetched its event: completions need no further wake-up */
-    LB_WIRE_STATE = 3,         /* the bits of the state */
-    LB_WIRE_HEARS_RECEIVES = 4, /* ASLEEP: it is called for what completes a receive ... */
-    LB_WIRE_HEARS_SENDS = 8,   /* ... or a request of its own */
-    LB_WIRE_CALLED = 16,       /* a byte is in its bell, or about to be sent there */
+    LB_WIRE_WOKEN = 2,           /* its watch thread was woken, and has not worked yet */
+    LB_WIRE_SUPPRESSED = 3,      /* completions need no further wake-up */
+    LB_WIRE_STATE = 3,           /* the bits of the state */
+    LB_WIRE_NOTIFY_RECEIVES = 4, /* ASLEEP: it wants a notification of the completion of a receive ... */
+    LB_WIRE_NOTIFY_SENDS = 8,    /* ... or of a request of its own */
+    LB_WIRE_NOTIFIED = 16,       /* a byte is in its doorbell, or about to be sent there */
 };
 
 struct lb_wire_half {
@@ -183,15 +187,15 @@ void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring,
 void lb_wire_begin(struct lb_wire_consumer *consumer, struct lb_wire_ring *ring);
 
 /*
- * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will ring this end if it
- * sleeps, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a later
- * claim replaces an unpublished one.
+ * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will wake this end if it
+ * sleeps, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a
+ * later claim replaces an unpublished one.
  */
 char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
 
 /*
- * The consumer rings this end when it has consumed what it has not consumed yet. The caller then looks once more: either it sees
- * what the consumer has stored before, or it is rung.
+ * The consumer wakes this end when it has consumed more than now. The caller then looks once more: either it sees what the consumer
+ * has stored before, or it is woken.
  */
 static inline void lb_wire_await_consumption(struct lb_wire_producer *producer)
 {

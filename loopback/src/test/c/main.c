@@ -67,7 +67,8 @@ static void check_nothing_left(void)
     }
 }
 
-static int run_list(const struct test *tests, const char *filter)
+/* The first two functions run before and after each test. */
+static int run_list_with(void (*set_up)(void), void (*tear_down)(void), const struct test *tests, const char *filter)
 {
     int count = 0;
 
@@ -77,7 +78,9 @@ static int run_list(const struct test *tests, const char *filter)
         running = tests->name;
         const double began = seconds();
         alarm(TIME_LIMIT_S);
+        set_up();
         tests->run();
+        tear_down();
         check_nothing_left();
         alarm(0);
         printf("ok      %s (%.0f ms)\n", running, (seconds() - began) * 1e3);
@@ -85,6 +88,15 @@ static int run_list(const struct test *tests, const char *filter)
         count++;
     }
     return count;
+}
+
+static void do_nothing(void)
+{
+}
+
+static int run_list(const struct test *tests, const char *filter)
+{
+    return run_list_with(do_nothing, do_nothing, tests, filter);
 }
 
 int main(int argc, char **argv)
@@ -147,7 +159,7 @@ int main(int argc, char **argv)
     count += run_list(synthetic_tests, filter);
     count += run_list(stream_tests, filter);
     count += run_list(proxy_tests, filter);
-    count += run_list(bell_tests, filter);
+    count += run_list_with(doorbell_set_up, doorbell_tear_down, doorbell_tests, filter);
     count += run_list(wait_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);

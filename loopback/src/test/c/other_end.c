@@ -7,10 +7,10 @@
 #include "other_end.h"
 
 /* Its segment, and the proxy in this process. */
-void open_segment(struct other *other, bool with_bell)
+void open_segment(struct other *other, bool with_doorbell)
 {
     int sockets[2];
-    int bell[2] = {-1, -1};
+    int doorbell[2] = {-1, -1};
 
     memset(other, 0, sizeof(*other));
     const int fd = lb_proxy_segment_create(&other->segment);
@@ -20,11 +20,11 @@ void open_segment(struct other *other, bool with_bell)
     other->socket = sockets[1];
     other->to_us = &other->segment->to[0];
     other->to_it = &other->segment->to[1];
-    if (with_bell)
-        CHECK_EQ(lb_proxy_bell_open(bell), 0);
-    other->bell = bell[1];
-    other->our_bell = with_bell ? dup(bell[0]) : -1;
-    other->proxy = lb_proxy_create(other->segment, true, sockets[0], bell[0]);
+    if (with_doorbell)
+        CHECK_EQ(lb_proxy_doorbell_open(doorbell), 0);
+    other->doorbell = doorbell[1];
+    other->our_doorbell = with_doorbell ? dup(doorbell[0]) : -1;
+    other->proxy = lb_proxy_create(other->segment, true, sockets[0], doorbell[0]);
     CHECK(other->proxy != NULL);
 }
 
@@ -50,7 +50,7 @@ void open_other(struct other *other)
     open_other_with(other, &patient);
 }
 
-void open_other_with_bell(struct other *other)
+void open_other_with_doorbell(struct other *other)
 {
     open_segment(other, true);
     open_pair(other, &patient);
@@ -61,10 +61,10 @@ void close_other(struct other *other)
     verbs_pair_close(&other->pair);
     lb_proxy_destroy(other->proxy);
     (void)close(other->socket);
-    if (other->bell >= 0)
-        (void)close(other->bell);
-    if (other->our_bell >= 0)
-        (void)close(other->our_bell);
+    if (other->doorbell >= 0)
+        (void)close(other->doorbell);
+    if (other->our_doorbell >= 0)
+        (void)close(other->our_doorbell);
 }
 
 const struct lb_wire_record *request_at(struct other *other, uint64_t position)
@@ -103,16 +103,16 @@ void send_to_us(struct other *other)
     });
 }
 
-bool is_rung(const struct other *other)
+bool is_woken(const struct other *other)
 {
     char byte;
 
     return recv(other->socket, &byte, 1, MSG_DONTWAIT) == 1;
 }
 
-bool is_called(const struct other *other)
+bool is_notified(const struct other *other)
 {
     char byte;
 
-    return recv(other->bell, &byte, 1, MSG_DONTWAIT) == 1;
+    return recv(other->doorbell, &byte, 1, MSG_DONTWAIT) == 1;
 }

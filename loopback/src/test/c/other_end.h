@@ -18,19 +18,19 @@ struct other {
     struct lb_wire_half *to_us;
     struct lb_wire_half *to_it;
     int socket;
-    int bell;              /* or -1, as the next */
-    int our_bell;          /* the end of this process: it was the one that has made the pair */
+    int doorbell;              /* or -1, as the next */
+    int our_doorbell;          /* the end of this process: it was the one that has made the pair */
     uint64_t requests_at;  /* where the next record of the ring is that the test writes */
     uint64_t responses_at;
 };
 
 /* The segment and the proxy alone. */
-void open_segment(struct other *other, bool with_bell);
+void open_segment(struct other *other, bool with_doorbell);
 
-/* Without a bell; the last with one. */
+/* Without a doorbell; the last with one. */
 void open_other_with(struct other *other, const struct verbs_options *options);
 void open_other(struct other *other);
-void open_other_with_bell(struct other *other);
+void open_other_with_doorbell(struct other *other);
 void close_other(struct other *other);
 
 /* The request that was sent as the next one; NULL: there is none. */
@@ -45,8 +45,8 @@ void put(struct lb_wire_ring *ring, uint64_t *position, const struct lb_wire_rec
 /* A message of the other process, without bytes. */
 void send_to_us(struct other *other);
 
-/* Whether the other process was rung, or called; takes that. */
-bool is_rung(const struct other *other);
-bool is_called(const struct other *other);
+/* Whether the watch thread of the other process was woken, or its doorbell has a byte; takes that. */
+bool is_woken(const struct other *other);
+bool is_notified(const struct other *other);
 
 #endif

@@ -53,12 +53,14 @@ extern const struct test bound_tests[];
 extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test proxy_tests[];
-extern const struct test bell_tests[];
+extern const struct test doorbell_tests[]; /* with these around each */
+void doorbell_set_up(void);
+void doorbell_tear_down(void);
 extern const struct test wait_tests[];
 extern const struct test stream_tests[];
 extern const struct test speed_tests[];
 
-/* test_process.c, test_kill.c, test_edge.c, test_bell.c, test_wait.c: this program as the other process of a test. */
+/* test_process.c, test_kill.c, test_edge.c, test_wait.c: this program as the other process of a test. */
 extern const struct test process_tests[];
 extern const struct test kill_tests[];
 extern const struct test edge_tests[];

@@ -162,7 +162,7 @@ static void should_not_fail_acknowledged_requests_of_a_process_that_ends(void)
     (void)close(other.socket);
 }
 
-/* The next completion is pushed without a poll: only the other end rings. */
+/* The next completion is pushed without a poll: only the other end wakes. */
 static void check_pushed(struct other *other)
 {
     struct pollfd event = {.fd = other->pair.channel->fd, .events = POLLIN};
@@ -187,7 +187,7 @@ static void should_fail_a_request_behind_acknowledged_ones_without_a_poll(void)
     verbs_send(&other.pair, 0, 0, IBV_WR_RDMA_WRITE, LENGTH, 0);
     CHECK_EQ(ibv_post_send(other.pair.qp[0], &failing, &bad), 0);
     CHECK_EQ(request_at(&other, 0)->flags & LB_WIRE_AWAITED, 0);
-    CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1); /* it rings all the same */
+    CHECK_EQ(atomic_load(&other.to_it->requests.starved), 1); /* it wakes all the same */
     atomic_store(&other.to_us->acknowledged, 1);
     check_pushed(&other);
     check_next(&other, 1, IBV_WC_LOC_PROT_ERR);
@@ -219,7 +219,7 @@ static void should_send_the_requests_behind_a_full_ring_without_a_poll(void)
 }
 
 /* While it is polled it looks for room again by itself: the other end has no shared line more to look at. */
-static void should_ask_to_be_rung_for_room_when_it_falls_asleep(void)
+static void should_ask_to_be_woken_for_room_when_it_falls_asleep(void)
 {
     const uint32_t fill = LB_WIRE_RING / (VERBS_BUFFER_SIZE + (uint32_t)sizeof(struct lb_wire_record));
     struct other other;
@@ -514,23 +514,23 @@ static void should_show_a_record_and_nothing_behind_it(void)
 }
 
 /* Of both: requests, and acknowledgements. */
-static void should_ring_an_end_that_sleeps_once_until_it_answers(void)
+static void should_wake_an_end_that_sleeps_once_until_it_answers(void)
 {
     struct other other;
 
     open_other(&other);
     write_to_it(&other, 1);
-    CHECK(is_rung(&other));
+    CHECK(is_woken(&other));
     CHECK(request_at(&other, 0)->flags & LB_WIRE_AWAITED);
-    CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_RUNG);
+    CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_WOKEN);
     write_to_it(&other, 2);
-    CHECK(!is_rung(&other));
+    CHECK(!is_woken(&other));
     atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
     verbs_recv(&other.pair, 0, 3, 0, LENGTH);
     send_to_us(&other);
     check_next(&other, 3, IBV_WC_SUCCESS);
     CHECK_EQ(atomic_load(&other.to_it->acknowledged), 1);
-    CHECK(is_rung(&other));
+    CHECK(is_woken(&other));
     close_other(&other);
 }
 
@@ -546,7 +546,7 @@ static bool sleeps_while_polled(struct other *other, double *polled)
     return sleeps;
 }
 
-/* Each end that is marked as asleep is rung by its peer, wakes the watch thread, and is marked as awake by the next poll. */
+/* Each end that is marked as asleep is woken by its peer, at the cost of the watch thread, and is marked as awake by the next poll. */
 static void should_stay_awake_while_several_connections_are_polled(void)
 {
     struct other others[2];
@@ -706,31 +706,31 @@ static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)
 }
 
 /* In one try at least: the watch thread may have looked between the poll and the other end's sleep, which then looks itself. */
-static void should_ring_an_end_that_fell_asleep_while_its_message_was_taken(void)
+static void should_wake_an_end_that_fell_asleep_while_its_message_was_taken(void)
 {
     struct other other;
     struct ibv_wc wc;
-    bool rung = false;
+    bool woken = false;
 
     open_other(&other);
-    for (uint32_t i = 0; i < 100 && !rung; i++) {
+    for (uint32_t i = 0; i < 100 && !woken; i++) {
         verbs_recv(&other.pair, 0, i, 0, LENGTH);
         check_none(&other);
-        while (is_rung(&other))
+        while (is_woken(&other))
             ;
         atomic_store(&other.to_it->asleep, LB_WIRE_AWAKE);
         answer_us(&other, i, IBV_WR_SEND, LB_WIRE_AWAITED, 0);
         CHECK_EQ(verbs_wc(other.pair.cq[0]).wr_id, i);
         atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
         CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
-        rung = is_rung(&other);
+        woken = is_woken(&other);
     }
-    CHECK(rung);
+    CHECK(woken);
     close_other(&other);
 }
 
 /* Short messages, which a poll takes, and one without bytes, which takes the general way. */
-static void should_not_ring_for_an_acknowledgement_that_nobody_awaits(void)
+static void should_not_wake_for_an_acknowledgement_that_nobody_awaits(void)
 {
     struct other other;
     struct ibv_wc wc;
@@ -757,12 +757,12 @@ static void should_not_ring_for_an_acknowledgement_that_nobody_awaits(void)
     lb_proxy_answer(other.proxy);
     check_next(&other, 100, IBV_WC_SUCCESS);
     CHECK_EQ(atomic_load(&other.to_it->acknowledged), 101);
-    CHECK(!is_rung(&other));
+    CHECK(!is_woken(&other));
     close_other(&other);
 }
 
 /* It waits for room. */
-static void should_ring_for_consumption_that_is_awaited(void)
+static void should_wake_for_consumption_that_is_awaited(void)
 {
     struct other other;
 
@@ -774,12 +774,12 @@ static void should_ring_for_consumption_that_is_awaited(void)
     atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
     lb_proxy_answer(other.proxy);
     check_next(&other, 0, IBV_WC_SUCCESS);
-    CHECK(is_rung(&other));
+    CHECK(is_woken(&other));
     close_other(&other);
 }
 
 /* The message is taken by a poll of a queue that is polled all the time. */
-static void should_ring_for_consumption_that_a_busy_poll_makes(void)
+static void should_wake_for_consumption_that_a_busy_poll_makes(void)
 {
     enum { EMPTY_POLLS = 200 };
     struct other other;
@@ -793,7 +793,7 @@ static void should_ring_for_consumption_that_a_busy_poll_makes(void)
     atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
     check_next(&other, 0, IBV_WC_SUCCESS);
     check_none(&other);
-    CHECK(is_rung(&other));
+    CHECK(is_woken(&other));
     close_other(&other);
 }
 
@@ -1115,7 +1115,7 @@ static void should_take_all_of_a_long_response_while_it_sleeps(void)
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
     CHECK_EQ(ibv_post_send(other.pair.qp[0], &wr, &bad), 0);
     const struct lb_wire_record *first = request_at(&other, 0);
-    atomic_store(&other.to_us->asleep, LB_WIRE_RUNG); /* for the first part */
+    atomic_store(&other.to_us->asleep, LB_WIRE_WOKEN); /* for the first part */
     for (uint32_t i = 0; i < PARTS; i++)
         put(&other.to_us->responses, &other.responses_at, &(struct lb_wire_record){
             .size = lb_wire_record_size(LB_WIRE_CHUNK), .kind = LB_WIRE_RESPONSE, .flags = i < PARTS - 1 ? LB_WIRE_MORE : 0,
@@ -1151,7 +1151,7 @@ static void should_refuse_the_key_0_of_memory_that_was_deregistered(void)
 }
 
 /* Its execution waits for the completion of what it may reply to, of which the other end does not ring. */
-static void should_execute_a_request_behind_an_acknowledgement_that_does_not_ring(void)
+static void should_execute_a_request_behind_an_acknowledgement_that_wakes_nobody(void)
 {
     enum { MANY = 4000 };
     struct other other;
@@ -1167,9 +1167,9 @@ static void should_execute_a_request_behind_an_acknowledgement_that_does_not_rin
         put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
             .size = sizeof(struct lb_wire_record), .kind = LB_WIRE_REQUEST,
             .opcode = i < MANY ? IBV_WR_RDMA_WRITE : IBV_WR_SEND, .number = i, .rnr_retry = 7});
-    atomic_store(&other.to_us->asleep, LB_WIRE_RUNG);
+    atomic_store(&other.to_us->asleep, LB_WIRE_WOKEN);
     lb_proxy_answer(other.proxy);
-    atomic_store(&other.to_us->acknowledged, 1); /* the write, while our requests are executed: nobody is rung */
+    atomic_store(&other.to_us->acknowledged, 1); /* the write, while our requests are executed: nobody is woken */
     CHECK(readable(other.pair.channel->fd, 10000));
     CHECK_EQ(atomic_load(&other.to_it->acknowledged), MANY + 1);
     atomic_store(&other.to_us->acknowledged, 2);
@@ -1270,6 +1270,20 @@ static void should_show_what_bytes_cost_by_the_way_that_they_have_come(void)
     close_other(&other);
 }
 
+/* It would not be woken until the watch thread has seen, milliseconds later, that it does not poll any more. */
+static void should_stay_asleep_while_an_event_of_its_other_queue_is_requested(void)
+{
+    struct other other;
+    struct ibv_wc wc;
+
+    open_other_with(&other, &(struct verbs_options){.receives_apart = true, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
+    CHECK_EQ(ibv_req_notify_cq(other.pair.cq[1], 0), 0);
+    for (int i = 0; i < 1000; i++)
+        CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
+    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    close_other(&other);
+}
+
 const struct test proxy_tests[] = {
     {"messages of two ends that answer each other use the same lines",
         should_use_the_same_lines_for_messages_that_answer_each_other},
@@ -1287,7 +1301,7 @@ const struct test proxy_tests[] = {
     {"an end that sleeps takes all of a long response", should_take_all_of_a_long_response_while_it_sleeps},
     {"long reads complete by events", should_complete_long_reads_by_events},
     {"a request behind an acknowledgement that does not ring is executed",
-        should_execute_a_request_behind_an_acknowledgement_that_does_not_ring},
+        should_execute_a_request_behind_an_acknowledgement_that_wakes_nobody},
     {"the key 0 of memory that was deregistered is refused", should_refuse_the_key_0_of_memory_that_was_deregistered},
     {"a refused atomic says how far its sender has read", should_say_how_far_it_has_read_with_a_refused_atomic},
     {"a message of another process is found at the start of the ring", should_find_the_next_message_at_the_start_of_the_ring},
@@ -1306,7 +1320,7 @@ const struct test proxy_tests[] = {
     {"a request that fails behind acknowledged ones completes without a poll",
         should_fail_a_request_behind_acknowledged_ones_without_a_poll},
     {"requests behind a full ring are sent without a poll", should_send_the_requests_behind_a_full_ring_without_a_poll},
-    {"an end asks to be rung for room when it falls asleep", should_ask_to_be_rung_for_room_when_it_falls_asleep},
+    {"an end asks to be woken for room when it falls asleep", should_ask_to_be_woken_for_room_when_it_falls_asleep},
     {"requests behind a full ring are sent by a poll that finds messages",
         should_send_the_requests_behind_a_full_ring_while_messages_arrive},
     {"a response to what was not sent ends the connection", should_break_off_at_a_response_to_what_was_not_sent},
@@ -1326,13 +1340,13 @@ const struct test proxy_tests[] = {
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"a poll completes as many short messages of another process as it asks for",
         should_complete_as_many_short_messages_as_a_poll_asks_for},
-    {"an end that falls asleep while its message is taken is rung",
-        should_ring_an_end_that_fell_asleep_while_its_message_was_taken},
-    {"an end is not rung for an acknowledgement that it does not await",
-        should_not_ring_for_an_acknowledgement_that_nobody_awaits},
-    {"an end is rung for the room that it waits for", should_ring_for_consumption_that_is_awaited},
-    {"an end is rung for the room that a busy poll makes", should_ring_for_consumption_that_a_busy_poll_makes},
-    {"an end that sleeps is rung once until it answers", should_ring_an_end_that_sleeps_once_until_it_answers},
+    {"an end that falls asleep while its message is taken is woken",
+        should_wake_an_end_that_fell_asleep_while_its_message_was_taken},
+    {"an end is not woken for an acknowledgement that it does not await",
+        should_not_wake_for_an_acknowledgement_that_nobody_awaits},
+    {"an end is woken for the room that it waits for", should_wake_for_consumption_that_is_awaited},
+    {"an end is woken for the room that a busy poll makes", should_wake_for_consumption_that_a_busy_poll_makes},
+    {"an end that sleeps is woken once until it answers", should_wake_an_end_that_sleeps_once_until_it_answers},
     {"ends of several connections stay awake while they are polled", should_stay_awake_while_several_connections_are_polled},
     {"an end stays asleep while an event is requested", should_stay_asleep_while_an_event_is_requested},
     {"bytes that have gone around the cache are marked", should_mark_bytes_that_have_gone_around_the_cache},
@@ -1341,5 +1355,7 @@ const struct test proxy_tests[] = {
     {"the messages of an end that is polled are left to its polls",
         should_leave_the_messages_of_an_end_that_is_polled_to_its_polls},
     {"an end falls asleep after its last poll", should_fall_asleep_after_the_last_poll},
+    {"an end stays asleep while an event of its other queue is requested",
+        should_stay_asleep_while_an_event_of_its_other_queue_is_requested},
     {NULL, NULL},
 };

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_wait.c: two processes whose programs wait for completions at two channels with blocking descriptors, as they do over a NIC:
- * messages in both directions, at first with a posted receive, later without one when they arrive.
+ * test_wait.c: two processes whose programs wait for completions at channels. First at two with blocking descriptors, as they do
+ * over a NIC: messages in both directions, at first with a posted receive, later without one when they arrive.
  *
  * A descriptor that is readable has an event: a program that has found it readable does not wait in ibv_get_cq_event. Here it would
  * wait for ever, because the same thread posts the receive, or reads the event of the other channel.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,6 +238,133 @@ static void should_not_stop_a_thread_that_waits_for_two_descriptors(void)
     exchange_with_a_process(ONE_WAITS);
 }
 
+static _Atomic bool is_over;
+
+static void poll_all(struct end *end)
+{
+    uint32_t before;
+
+    do {
+        before = end->receives_ended + end->sends_ended;
+        poll_queues(end, true);
+    } while (end->receives_ended + end->sends_ended != before);
+}
+
+static void begin_to_wait(struct end *end)
+{
+    CHECK_EQ(fcntl(end->id->recv_cq_channel->fd, F_SETFL, O_NONBLOCK), 0);
+    CHECK_EQ(ibv_req_notify_cq(end->id->recv_cq, 0), 0);
+}
+
+/* Waits for an event, and requests the next one. */
+static void await_event(struct end *end)
+{
+    struct pollfd readable = {.fd = end->id->recv_cq_channel->fd, .events = POLLIN};
+    struct ibv_cq *cq;
+    void *context;
+
+    while (ibv_get_cq_event(end->id->recv_cq_channel, &cq, &context)) {
+        CHECK_EQ(errno, EAGAIN);
+        CHECK_EQ(poll(&readable, 1, PATIENCE_S * 1000), 1);
+    }
+    ibv_ack_cq_events(cq, 1);
+    CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+}
+
+/* Takes messages, and waits for the next one, until the queue pair is flushed. */
+static void *wait_for_messages(void *argument)
+{
+    struct end *end = argument;
+
+    begin_to_wait(end);
+    while (!atomic_load(&is_over)) {
+        poll_all(end);
+        await_event(end);
+    }
+    return NULL;
+}
+
+/* The peer is killed while a thread waits for events of its messages. */
+static void should_end_the_wait_for_a_process_that_is_killed(void)
+{
+    int port;
+    struct rdma_cm_id *listener = listen_at(&port);
+
+    for (int i = 0; i < 5; i++) {
+        const pid_t peer = start_peer(port, "0", "");
+        struct end end = {.seed = 1};
+        pthread_t thread;
+
+        accept_peer(listener, &end);
+        atomic_store(&is_over, false);
+        CHECK_EQ(pthread_create(&thread, NULL, wait_for_messages, &end), 0);
+        (void)poll(NULL, 0, 20 + i * 7);
+        CHECK_EQ(kill(peer, SIGKILL), 0);
+        CHECK_EQ(waitpid(peer, NULL, 0), peer);
+        for (const double limit = seconds() + PATIENCE_S; !has_ended(&end) && seconds() < limit;)
+            (void)poll(NULL, 0, 1);
+        CHECK(has_ended(&end));
+        atomic_store(&is_over, true);
+        (void)rdma_disconnect(end.id); /* flushes the receives: an event */
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        settle(&end);
+        close_end(&end);
+    }
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
+/* Posts a message, and takes messages until there have been so many, asleep between two of them. */
+static void exchange_asleep(struct end *end, uint32_t messages)
+{
+    post_message(end);
+    for (poll_all(end); end->receives_ended < messages; poll_all(end))
+        await_event(end);
+}
+
+/* The other process. */
+int process_sleeper(const char *port, const char *rounds)
+{
+    struct end end = {.seed = 1};
+
+    alarm(PATIENCE_S);
+    CHECK(connect_to(atoi(port), &end));
+    begin_to_wait(&end);
+    for (uint32_t i = 0; i < (uint32_t)atoi(rounds); i++)
+        exchange_asleep(&end, i + 1);
+    settle(&end);
+    close_end(&end);
+    return 0;
+}
+
+static void should_exchange_messages_of_processes_that_sleep(void)
+{
+    enum { ROUNDS = 3000 };
+    int port;
+    int status;
+    char number[16];
+    char rounds[16];
+    struct rdma_cm_id *listener = listen_at(&port);
+    struct end end = {.seed = 1};
+
+    (void)snprintf(number, sizeof(number), "%d", port);
+    (void)snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
+    const pid_t peer = fork();
+    CHECK(peer >= 0);
+    if (peer == 0) {
+        execl("/proc/self/exe", "loopback-tests", PROCESS_SLEEPER, number, rounds, (char *)NULL);
+        _exit(127);
+    }
+    accept_peer(listener, &end);
+    begin_to_wait(&end);
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        exchange_asleep(&end, i + 1);
+    settle(&end);
+    CHECK_EQ(waitpid(peer, &status, 0), peer);
+    CHECK_EQ(status, 0);
+    close_end(&end);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
 const struct test wait_tests[] = {
     {"two threads that wait at a channel each, whose descriptors block, exchange messages with another process",
         should_wake_two_threads_that_wait_at_a_channel_each},
@@ -242,5 +372,7 @@ const struct test wait_tests[] = {
         should_not_stop_a_thread_that_polls_a_queue_and_waits_for_the_other_one},
     {"a thread that waits for two descriptors, which block, exchanges messages with another process",
         should_not_stop_a_thread_that_waits_for_two_descriptors},
+    {"two processes that sleep exchange messages", should_exchange_messages_of_processes_that_sleep},
+    {"a wait for messages of a killed process ends", should_end_the_wait_for_a_process_that_is_killed},
     {NULL, NULL},
 };
