@@ -21,11 +21,18 @@ final class PendingConnects {
         this.keepMs = keepMs;
     }
 
-    /** Keeps a connect to a peer. */
+    /**
+     * Keeps a connect to a peer. Of two, as for the log and for a stream to one server, the one that was requested first
+     * continues: its peer accepts it first. If the later one replaced it, none would last longer than two time-outs.
+     */
     void keep(final String peer, final Link link) {
-        final Link former = byPeer.put(peer, link);
-        if (former != null) {
-            abandon(former);
+        final Link other = byPeer.put(peer, link);
+        if (other != null && other.isOpen() && other.number() < link.number()) {
+            keep(peer, other);
+            return;
+        }
+        if (other != null) {
+            abandon(other);
         }
         CompletableFuture.delayedExecutor(keepMs, TimeUnit.MILLISECONDS).execute(() -> {
             if (byPeer.remove(peer, link)) {

@@ -88,6 +88,23 @@ class ConnectTest {
         }
     }
 
+    /** As for the log and for a stream: if each replaced the other one, none would last until its peer accepts it. */
+    @Test
+    void shouldContinueTheFirstOfTwoConnectsThatHaveTimedOut() throws Exception {
+        final Node client = client(FIFTH_MS);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint slow = peer.listen(TestDevice.address(), port)) {
+            final CompletableFuture<Void> other =
+                CompletableFuture.runAsync(() -> assertThrows(ConnectException.class, () -> connect(client)));
+            assertThrows(ConnectException.class, () -> connect(client));
+            other.get(20, TimeUnit.SECONDS);
+            Nodes.await("the end of the later one", () -> client.link(2) == null);
+            try (Connection accepted = accept(slow)) {
+                assertEquals(1, connect(client).number());
+                assertTrue(accepted.eventFd() >= 0);
+            }
+        }
+    }
+
     @Test
     void shouldConnectAgainWhenAConnectThatHasTimedOutIsRejected() throws Exception {
         final Node client = client(FIFTH_MS);
