@@ -140,7 +140,7 @@ class ConnectionExamplesTest {
     /** Sends heartbeats, and closes the connection of a peer that sends nothing. */
     private final class Sessions implements ConnectionListener {
         private static final long HEARTBEAT_NS = 1_000_000;
-        private static final long TIMEOUT_NS = 200_000_000;
+        private static final long TIMEOUT_NS = 2_000_000_000;
         private final UnsafeBuffer heartbeat = new UnsafeBuffer(new byte[Integer.BYTES]);
 
         private static final class Session {

@@ -122,6 +122,10 @@ public final class PollerLoop implements Runnable {
         final Outcome outcome = poller.outcome();
         if (outcome == Outcome.WORKED || outcome == Outcome.EMPTY) {
             fullCycles = 0;
+            if (workCount == 0 && !spins) {
+                // Behind the poll that follows a sleep: an answer that has arrived meanwhile precedes its time-out.
+                poller.runTimedWork();
+            }
             idleStrategy.idle(workCount);
             if (workCount == 0 && !spins) {
                 onSlept();
@@ -135,12 +139,12 @@ public final class PollerLoop implements Runnable {
             }
         } else {
             LockSupport.parkNanos(PAUSED_PARK_NS);
+            poller.runTimedWork();
             onSlept();
         }
     }
 
     private void onSlept() {
-        poller.runTimedWork();
         // A handler or task on this thread may have left the interrupt flag set: a parking strategy would spin.
         Thread.interrupted();
         stallTracker.restart(poller.cycles());

@@ -3,8 +3,8 @@ package io.ringpoll.internal.poller;
 /**
  * Work of a layer above the poller that is due at certain times, on the polling thread between two rounds.
  *
- * <p>Belongs to the polling thread, which looks at the clock only while work is pending: every few duty cycles, after each sleep
- * or park of its idle strategy, and before a sleep, which ends in time.
+ * <p>Belongs to the polling thread, which looks at the clock only while work is pending: every few duty cycles, after each one
+ * without work unless the thread spins, and before a sleep, which ends in time.
  */
 public interface TimedWork {
     /** No work at any time. */

@@ -131,17 +131,20 @@ class TimedWorkTest {
             final EventSleeper idle = poller.sleepOnEvents(new EventDrivenIdle(0, HOUR_NS));
             poller.queues().add(new NotifyingScriptedQueue("a", channel));
             poller.onStart();
-            alarm.set(TimeUnit.MILLISECONDS.toNanos(20));
-            while (alarm.runs == 0) {
+            // Again if it was due before the sleep, on a busy machine.
+            while (counters.sleepTimeouts.get() == 0) {
+                if (!alarm.isPending()) {
+                    alarm.set(TimeUnit.MILLISECONDS.toNanos(20));
+                }
                 poller.doWork();
                 // Arms at the first call, sleeps at the second.
                 idle.idle(0);
                 poller.runTimedWork();
             }
-            assertEquals(1, counters.sleepTimeouts.get());
+            final long sleeps = counters.sleeps();
             alarm.set(0);
             idle.idle(0);
-            assertEquals(1, counters.sleeps(), "it is due");
+            assertEquals(sleeps, counters.sleeps(), "it is due");
             poller.onClose();
         }
         assertFalse(alarm.early);
