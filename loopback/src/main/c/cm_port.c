@@ -61,11 +61,11 @@ static int open_private(const char *path)
     const bool is_new = !mkdir(path, S_IRWXU);
     if (!is_new && errno != EEXIST)
         return -1;
+    if (is_new)
+        (void)chmod(path, S_IRWXU); /* the umask may have taken rights of the user, also that to open it */
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    if (is_new)
-        (void)fchmod(fd, S_IRWXU); /* the umask may have taken rights of the user */
     if (fstat(fd, &opened) || opened.st_uid != geteuid() || (opened.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
         (void)close(fd);
         errno = EPERM;
