@@ -137,10 +137,13 @@ public interface RdmaConfigKeys {
     String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
     /** Default of {@link #POLLER_IDLE_KEY}. */
     String POLLER_IDLE_DEFAULT = "block";
-    /** Time after the last completion for which a blocking poller spins, and yields its core meanwhile, before it sleeps. */
+    /**
+     * Longest time after the last completion for which a blocking poller spins, and yields its core meanwhile, before it sleeps.
+     * It spins so long only while completions come that often.
+     */
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
-    TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(50, TimeUnit.MICROSECONDS);
+    TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MICROSECONDS);
     /** Threads of the handlers: the poller's, one for all paths, or parallel with one for each of the three paths. */
     String HANDLERS_KEY = PREFIX + ".handlers";
     /** Default of {@link #HANDLERS_KEY}. */

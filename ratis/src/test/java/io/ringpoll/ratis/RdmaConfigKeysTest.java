@@ -55,7 +55,7 @@ class RdmaConfigKeysTest {
     void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000, 10_000,
-            new PollerConfig(true, -1, WaitMode.BLOCK, 50_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
+            new PollerConfig(true, -1, WaitMode.BLOCK, 500_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
             new PeerBounds(1_000, 10_000, 60_000, 16, 4096, 64 << 20, 16_384, 256 << 20, 512 << 20, 256 << 20), Access.OPEN),
             config);
         assertEquals(RdmaApi.RPMA, RdmaConfig.api(properties));

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.poller;
 
 /**
- * Decides whether a thread spins before it sleeps. It does not where other threads need its core.
+ * Decides whether a thread spins before it sleeps. It does not where threads that compute need its core.
  *
  * <p>A thread that yields its core to threads that compute gets it back after their time slices only, milliseconds later: the
  * scheduler lets a thread that wakes up run before them, but not one that has yielded. So after a long yield the following
@@ -10,8 +10,12 @@ package io.ringpoll.internal.poller;
  * <p>Belongs to the polling thread.
  */
 final class CoreContention {
-    /** A yield of this time or longer is a long one, in nanoseconds: handlers and threads that pass messages on run shorter. */
-    static final long LONG_YIELD_NS = 100_000;
+    /**
+     * A yield of this time or longer is a long one, in nanoseconds: time slices of Linux end at a tick of its clock, after 0.7 ms
+     * at the earliest, and handlers and threads that pass messages on run shorter. A spin with shorter yields is faster than a
+     * sleep although the core is shared: such a thread is awake when its message comes.
+     */
+    static final long LONG_YIELD_NS = 1_000_000;
     /** Idle periods without a spin after the first long yield. */
     static final int FEWEST_SKIPPED = 16;
     /** Idle periods without a spin after many of them. */

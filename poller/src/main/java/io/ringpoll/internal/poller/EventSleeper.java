@@ -12,24 +12,23 @@ import org.agrona.concurrent.IdleStrategy;
  * Sleeps on completion channels while all queues are empty: spins for a time and yields its core meanwhile, arms every queue,
  * polls once more, then sleeps until a completion event.
  * <pre>
- *   work  -&gt; spin for spinNs -&gt; arm queues -&gt; poll all queues -&gt; sleep -&gt; read events -&gt; work
+ *   work  -&gt; spin for a time -&gt; arm queues -&gt; poll all queues -&gt; sleep -&gt; read events -&gt; work
  *                                   ^----- another queue to arm -----|
  * </pre>
  *
- * <p>Where other threads need the core it does not spin: see {@link CoreContention}.
+ * <p>It spins longer where completions come often ({@link SpinTime}), and not at all where threads that compute need the core
+ * ({@link CoreContention}).
  *
  * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
  * the sleep. Every sleep has a time-out: it ends when {@link TimedWork} is due, and after one millisecond while the round
  * contains a queue without events. Belongs to the polling thread of one poller, except {@link #wakeUp()}.
  */
 final class EventSleeper implements IdleStrategy {
-    private static final int SPINS_PER_CLOCK_READ = 16;
     /** A thread with work for this poller may wait for its core. */
-    private static final int SPINS_PER_YIELD = 8;
+    private static final int SPINS_PER_YIELD = 4;
     private static final int SILENT_QUEUE_SLEEP_MS = 1;
     private static final long NS_PER_MS = 1_000_000;
 
-    private final long spinNs;
     private final int maxSleepMs;
     private final Map<Integer, Integer> queuesByFd = new HashMap<>();
     private final CommandQueue commands;
@@ -38,6 +37,7 @@ final class EventSleeper implements IdleStrategy {
     private final PollerCounterSet counters;
     private final PollTally tally;
 
+    private SpinTime spinTime;
     private CoreContention contention = new CoreContention(CoreContention.LONG_YIELD_NS);
     private boolean spinning;
     private int spins;
@@ -61,7 +61,7 @@ final class EventSleeper implements IdleStrategy {
      */
     EventSleeper(final EventDrivenIdle idle, final QueueRound round, final CommandQueue commands, final TimedWork timed,
         final PollerCounterSet counters, final PollTally tally) {
-        this.spinNs = idle.spinNs();
+        this.spinTime = SpinTime.upTo(idle.spinNs());
         this.maxSleepMs = milliseconds(idle.maxSleepNs());
         this.round = round;
         this.commands = commands;
@@ -71,9 +71,10 @@ final class EventSleeper implements IdleStrategy {
         commands.onWakeUp(this::wakeUp);
     }
 
-    /** Replaces the state of the core's contention; before the start. */
-    void contention(final CoreContention other) {
-        contention = other;
+    /** Replaces the state of the core's contention, and the time of a spin; before the start. */
+    void adaptBy(final CoreContention otherContention, final SpinTime otherTime) {
+        contention = otherContention;
+        spinTime = otherTime;
     }
 
     /** Rounds a positive time up to milliseconds, of which a sleep has at most {@link Integer#MAX_VALUE}. */
@@ -137,6 +138,7 @@ final class EventSleeper implements IdleStrategy {
             return;
         }
         spinning = false;
+        spinTime.onSleep();
         if (!armAll()) {
             sleep();
         }
@@ -145,7 +147,8 @@ final class EventSleeper implements IdleStrategy {
     @Override
     public void reset() {
         wokenByEvent = false;
-        spinning = spinNs > 0;
+        spinTime.onWork();
+        spinning = spinTime.ns() > 0;
         spins = 0;
     }
 
@@ -164,7 +167,7 @@ final class EventSleeper implements IdleStrategy {
 
     private void spin() {
         if (spins == 0) {
-            spinStartNs = System.nanoTime();
+            spinStartNs = spinTime.onSpin();
         }
         spins++;
         if (spins % SPINS_PER_YIELD != 0) {
@@ -174,7 +177,7 @@ final class EventSleeper implements IdleStrategy {
         final long beforeNs = System.nanoTime();
         Thread.yield();
         final long nowNs = System.nanoTime();
-        if (contention.onYield(nowNs - beforeNs) || spins % SPINS_PER_CLOCK_READ == 0 && nowNs - spinStartNs > spinNs) {
+        if (contention.onYield(nowNs - beforeNs) || nowNs - spinStartNs > spinTime.ns()) {
             spinning = false;
         }
     }
@@ -268,7 +271,7 @@ final class EventSleeper implements IdleStrategy {
         }
         counters.events.getAndAddRelease(taken);
         wokenByEvent = taken > 0;
-        spinning = spinNs > 0;
+        spinning = spinTime.ns() > 0;
         spins = 0;
     }
 }

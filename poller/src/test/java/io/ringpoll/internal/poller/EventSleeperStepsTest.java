@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,8 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class EventSleeperStepsTest {
     private static final long HOUR_NS = TimeUnit.HOURS.toNanos(1);
-    /** Calls between two reads of the clock. */
-    private static final int SPINS = 16;
+    /** Calls between two yields, after which the clock is read. */
+    private static final int SPINS = 4;
 
     private final PollerCounterSet counters = new PollerCounterSet(TestCounters.create(), "poller");
     private final ArraySlots slots = new ArraySlots(64, 64);
@@ -169,7 +170,7 @@ class EventSleeperStepsTest {
         for (int period = 0; period < CoreContention.FEWEST_SKIPPED + 1; period++) {
             idle.idle(1);
             // Of the first period, the spins up to a yield.
-            for (int i = 0; period == 0 && i < SPINS / 2; i++) {
+            for (int i = 0; period == 0 && i < SPINS; i++) {
                 idle.idle(0);
             }
             assertEquals(period, counters.arms.get() + counters.sleeps());
@@ -179,6 +180,24 @@ class EventSleeperStepsTest {
         idle.idle(1);
         idle.idle(0);
         assertEquals(CoreContention.FEWEST_SKIPPED + 1, counters.arms.get() + counters.sleeps(), "it spins again");
+    }
+
+    @Test
+    void shouldSpinLongerAfterEachSleepThatASpinCouldHaveAvoided() {
+        final SpinTime time = new SpinTime(1, HOUR_NS, SystemNanoClock.INSTANCE);
+        start(0, HOUR_NS);
+        idle.adaptBy(new CoreContention(Long.MAX_VALUE), time);
+        for (int round = 0; round < 4; round++) {
+            idle.idle(1);
+            assertEquals(1L << round, time.ns());
+            while (!queue.isArmed()) {
+                idle.idle(0);
+            }
+            queue.complete();
+            idle.idle(0);
+            assertEquals(round + 1, counters.sleeps());
+            assertEquals(1, poller.doWork());
+        }
     }
 
     @Test
@@ -357,7 +376,7 @@ class EventSleeperStepsTest {
 
     private void start(final long spinNs, final long maxSleepNs, final CoreContention contention) {
         idle = poller.sleepOnEvents(new EventDrivenIdle(spinNs, maxSleepNs));
-        idle.contention(contention);
+        idle.adaptBy(contention, new SpinTime(spinNs, spinNs, SystemNanoClock.INSTANCE));
         poller.queues().add(queue);
         poller.onStart();
     }

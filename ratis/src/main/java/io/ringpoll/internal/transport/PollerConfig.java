@@ -10,7 +10,7 @@ import org.agrona.concurrent.IdleStrategy;
  * @param shared      whether nodes of this process share a poller
  * @param cpu         to which the polling thread is pinned; -1 for none
  * @param idle        wait of the poller
- * @param spinNs      time that a blocking poller spins before it sleeps, in nanoseconds
+ * @param spinNs      longest time that a blocking poller spins before it sleeps, in nanoseconds
  * @param handlers    threads of the handlers
  * @param handlerWait wait of handlers with threads of their own
  */
