@@ -71,10 +71,14 @@ final class EventSleeper implements IdleStrategy {
         commands.onWakeUp(this::wakeUp);
     }
 
-    /** Replaces the state of the core's contention, and the time of a spin; before the start. */
-    void adaptBy(final CoreContention otherContention, final SpinTime otherTime) {
-        contention = otherContention;
-        spinTime = otherTime;
+    /** Replaces the state of the core's contention; before the start. */
+    void contention(final CoreContention other) {
+        contention = other;
+    }
+
+    /** Replaces the time of a spin; before the start. */
+    void spinTime(final SpinTime other) {
+        spinTime = other;
     }
 
     /** Rounds a positive time up to milliseconds, of which a sleep has at most {@link Integer#MAX_VALUE}. */

@@ -43,6 +43,14 @@ class CoreContentionTest {
         assertEquals(CoreContention.MOST_SKIPPED / 2, skippedAfterALongYield());
     }
 
+    /** Threads that pass messages on run for less than the first, time slices are not shorter than the second. */
+    @Test
+    void shouldTakeAYieldForALongOneFromTheLengthOfATimeSliceOn() {
+        final CoreContention byDefault = new CoreContention(CoreContention.LONG_YIELD_NS);
+        assertFalse(byDefault.onYield(TimeUnit.MICROSECONDS.toNanos(500)));
+        assertTrue(byDefault.onYield(TimeUnit.MICROSECONDS.toNanos(1000)));
+    }
+
     @Test
     void shouldForgetContentionThatHasEnded() {
         assertEquals(CoreContention.FEWEST_SKIPPED, skippedAfterALongYield());

@@ -186,7 +186,7 @@ class EventSleeperStepsTest {
     void shouldSpinLongerAfterEachSleepThatASpinCouldHaveAvoided() {
         final SpinTime time = new SpinTime(1, HOUR_NS, SystemNanoClock.INSTANCE);
         start(0, HOUR_NS);
-        idle.adaptBy(new CoreContention(Long.MAX_VALUE), time);
+        idle.spinTime(time);
         for (int round = 0; round < 4; round++) {
             idle.idle(1);
             assertEquals(1L << round, time.ns());
@@ -369,14 +369,17 @@ class EventSleeperStepsTest {
         assertEquals(before + 1, counters.arms.get() + counters.sleeps());
     }
 
-    /** No yield is a long one, however busy the machine is. */
+    /** No yield is a long one, however busy the machine is, and a spin always takes this time. */
     private void start(final long spinNs, final long maxSleepNs) {
         start(spinNs, maxSleepNs, new CoreContention(Long.MAX_VALUE));
     }
 
     private void start(final long spinNs, final long maxSleepNs, final CoreContention contention) {
         idle = poller.sleepOnEvents(new EventDrivenIdle(spinNs, maxSleepNs));
-        idle.adaptBy(contention, new SpinTime(spinNs, spinNs, SystemNanoClock.INSTANCE));
+        idle.contention(contention);
+        if (spinNs > 0) {
+            idle.spinTime(new SpinTime(spinNs, spinNs, SystemNanoClock.INSTANCE));
+        }
         poller.queues().add(queue);
         poller.onStart();
     }
