@@ -137,10 +137,7 @@ public interface RdmaConfigKeys {
     String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
     /** Default of {@link #POLLER_IDLE_KEY}. */
     String POLLER_IDLE_DEFAULT = "block";
-    /**
-     * Longest time after the last completion for which a blocking poller spins, and yields its core meanwhile, before it sleeps.
-     * It spins so long only while completions come that often.
-     */
+    /** Longest spin of a blocking poller before it sleeps: for 50 us, and longer while completions come that often. */
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
     TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MICROSECONDS);
