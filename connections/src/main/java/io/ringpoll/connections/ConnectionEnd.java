@@ -2,15 +2,25 @@ package io.ringpoll.connections;
 
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The reason for which a connection ends, and its detail: the first one counts, or what explains it. Any thread. */
+/**
+ * The reason for which a connection ends, and its detail: the first one counts, or what explains it. Any thread, except for the
+ * goodbye.
+ */
 final class ConnectionEnd {
     private final AtomicReference<Reason> reason = new AtomicReference<>();
+    /** This side has closed the connection, perhaps after the first reason. */
+    private volatile boolean closedHere;
+    /** The peer's last message has been received; polling thread. */
+    private boolean goodbyeReceived;
 
     private record Reason(DisconnectReason reason, String detail) {
     }
 
     /** Returns whether there was no reason before. */
     boolean request(final DisconnectReason first, final String detail) {
+        if (first == DisconnectReason.CLOSED) {
+            closedHere = true;
+        }
         return reason.compareAndSet(null, new Reason(first, detail));
     }
 
@@ -25,6 +35,27 @@ final class ConnectionEnd {
         if (cause != DisconnectReason.PEER_LOST && first != null && first.reason == DisconnectReason.PEER_LOST) {
             reason.compareAndSet(first, new Reason(cause, detail));
         }
+    }
+
+    void onGoodbye() {
+        goodbyeReceived = true;
+    }
+
+    /** Whether messages that are polled now are still delivered; not before there is a reason. */
+    boolean deliversReceived() {
+        return !closedHere && reason().deliversReceived();
+    }
+
+    /**
+     * The reason for the listener: the event of a disconnect may be seen before the goodbye, and before this side drops messages
+     * because it has closed.
+     */
+    DisconnectReason reported() {
+        final DisconnectReason first = reason();
+        if (first == DisconnectReason.PEER_LOST && goodbyeReceived) {
+            return closedHere ? DisconnectReason.CLOSED : DisconnectReason.PEER_CLOSED;
+        }
+        return first;
     }
 
     /** Null if the connection does not end. */

@@ -52,8 +52,6 @@ public final class MessageConnection extends ReceivingSide {
     private volatile boolean ended;
     private boolean disconnectRequested;
     private boolean queueFailed;
-    /** The peer's last message has been received. */
-    private boolean goodbyeReceived;
 
     MessageConnection(final ConnectionPoller poller, final RcConnection connection, final MessageBuffers memory,
         final MessageLayout layout, final int maxOperations, final ConnectionListener listener) {
@@ -490,13 +488,11 @@ public final class MessageConnection extends ReceivingSide {
     /** Reports the end; the queue pair is gone. Polling thread. */
     void ended() {
         connected = false;
-        final DisconnectReason reason = goodbyeReceived && endReason() == DisconnectReason.PEER_LOST ?
-            DisconnectReason.PEER_CLOSED : endReason();
         operations.onAbandoned(WcStatus.WR_FLUSH_ERR);
         poller().timers().removeAll(this);
         if (started) {
             try {
-                listener().onDisconnected(this, reason);
+                listener().onDisconnected(this, end.reported());
             } catch (final Throwable failure) {
                 poller().onListenerException(failure);
             }
@@ -547,8 +543,10 @@ public final class MessageConnection extends ReceivingSide {
             }
         } else if (!retired) {
             onReceiveCompleted();
-            if (isOpen() || endReason().deliversReceived()) {
+            if (isOpen() || end.deliversReceived()) {
                 onUnusual(buffer, length, immediate);
+            } else if (Immediate.kind(immediate) == Immediate.GOODBYE) {
+                end.onGoodbye();
             }
             retireIfFlushed();
         }
@@ -650,7 +648,7 @@ public final class MessageConnection extends ReceivingSide {
         switch (Immediate.kind(immediate)) {
             case Immediate.CREDITS -> onCredits(buffer, length, Immediate.credits(immediate));
             case Immediate.GOODBYE -> {
-                goodbyeReceived = true;
+                end.onGoodbye();
                 requestEnd(DisconnectReason.PEER_CLOSED, "");
             }
             default -> onViolation("immediate data 0x" + Integer.toHexString(immediate));

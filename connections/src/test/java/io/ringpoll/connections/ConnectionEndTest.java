@@ -34,4 +34,16 @@ class ConnectionEndTest {
         assertEquals(DisconnectReason.FAILED, end.reason());
         assertEquals("work completion", end.detail());
     }
+
+    @Test
+    void shouldReportThatThePeerHasClosedOnlyIfThisSideHasDroppedNothing() {
+        assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
+        assertTrue(end.deliversReceived());
+        assertEquals(DisconnectReason.PEER_LOST, end.reported());
+        end.onGoodbye();
+        assertEquals(DisconnectReason.PEER_CLOSED, end.reported());
+        assertFalse(end.request(DisconnectReason.CLOSED, ""));
+        assertFalse(end.deliversReceived());
+        assertEquals(DisconnectReason.CLOSED, end.reported());
+    }
 }

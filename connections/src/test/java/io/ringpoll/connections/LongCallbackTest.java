@@ -22,6 +22,8 @@ class LongCallbackTest {
 
     private final CountDownLatch entered = new CountDownLatch(1);
     private final CountDownLatch left = new CountDownLatch(1);
+    /** Closes when the event of the disconnect has been handled, before the polling thread gets the goodbye. */
+    private volatile boolean closesAfterEnd;
     private final Recorder server = new Recorder() {
         @Override
         public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
@@ -30,6 +32,12 @@ class LongCallbackTest {
             if (entered.getCount() > 0) {
                 entered.countDown();
                 assertTrue(left.await(1, TimeUnit.MINUTES));
+                if (closesAfterEnd) {
+                    while (connection.isConnected()) {
+                        TimeUnit.MILLISECONDS.sleep(1);
+                    }
+                    connection.close();
+                }
             }
             return true;
         }
@@ -67,6 +75,20 @@ class LongCallbackTest {
             assertEquals("disconnected PEER_CLOSED", server.await("disconnected"));
             assertEquals(List.of("connected", "connected", "message m0", "message m1", "message m2", "message m3", "message m4",
                 "disconnected PEER_CLOSED"), server.all);
+        }
+    }
+
+    @Test
+    void shouldDeliverNothingAfterItsOwnCloseAndNotClaimToHaveDeliveredAll() throws Exception {
+        closesAfterEnd = true;
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            connection.execute(() -> send(connection, "m0"));
+            assertTrue(entered.await(50, TimeUnit.SECONDS));
+            closeAfterSending(connection);
+            left.countDown();
+            assertEquals("disconnected CLOSED", server.await("disconnected"));
+            assertEquals(List.of("connected", "message m0", "disconnected CLOSED"), server.all);
         }
     }
 

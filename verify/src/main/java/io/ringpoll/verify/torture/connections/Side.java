@@ -52,6 +52,7 @@ final class Side {
     private volatile Thread inside;
     private Thread owner;
     private boolean refused;
+    private boolean closedByOwner;
     private int heldClaim = -1;
 
     Side(final World world, final SetUnderTest set, final MessageConnection connection) {
@@ -140,6 +141,7 @@ final class Side {
     void close() {
         closed = true;
         connection.close();
+        closedByOwner |= Thread.currentThread() == owner;
     }
 
     /** Executes a task on the polling thread; any thread. */
@@ -176,6 +178,7 @@ final class Side {
         enter("onMessage");
         try {
             violations.expect(connectedReturned && reason == null, this + ": onMessage outside of the connection's life");
+            violations.expect(!closedByOwner, this + ": onMessage after its close on its thread");
             if (raw) {
                 received++;
                 return true;
