@@ -59,6 +59,8 @@ struct cm_event;
 
 struct cm_channel {
     struct rdma_event_channel base; /* first */
+    struct cm_channel *next;        /* of the process */
+    struct cm_channel **link;
     struct lb_eventq events;
     struct cm_id *ids;              /* all that report here */
 };
@@ -147,6 +149,9 @@ void cm_event_raise(struct cm_event *event);
 void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status);
 void cm_acknowledge(struct cm_event *event);
 void cm_await_acknowledged(struct cm_id *id);
+extern struct cm_channel *cm_channels; /* all of the process */
+/* For the child of a fork: no thread is here that would acknowledge the fetched events. */
+void cm_event_forget(void);
 
 /* cm_qp.c */
 int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state); /* 0 or an errno value */

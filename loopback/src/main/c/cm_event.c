@@ -9,6 +9,8 @@
 
 static pthread_cond_t acknowledged = PTHREAD_COND_INITIALIZER;
 
+struct cm_channel *cm_channels;
+
 static void give_back(struct cm_id *id, struct cm_event *event)
 {
     event->event.next = id->reserved;
@@ -71,8 +73,16 @@ void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status)
 
 void cm_await_acknowledged(struct cm_id *id)
 {
-    while (id->events_acknowledged != atomic_load(&id->events_fetched))
+    while (lb_awaits_acknowledgement(&id->events_fetched, id->events_acknowledged))
         pthread_cond_wait(&acknowledged, &cm_lock);
+}
+
+void cm_event_forget(void)
+{
+    (void)pthread_cond_init(&acknowledged, NULL); /* threads that are not here may wait */
+    for (const struct cm_channel *channel = cm_channels; channel != NULL; channel = channel->next)
+        for (struct cm_id *id = channel->ids; id != NULL; id = id->next_on_channel)
+            id->events_acknowledged = id->events_fetched;
 }
 
 void cm_acknowledge(struct cm_event *event)

@@ -18,6 +18,7 @@ static void forget(void)
     cm_address_forget();
     cm_port_forget();
     cm_remote_forget();
+    cm_event_forget();
     release();
 }
 

@@ -25,6 +25,13 @@ LB_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
         return NULL;
     }
     channel->base.fd = channel->events.fd;
+    pthread_mutex_lock(&cm_lock);
+    channel->next = cm_channels;
+    channel->link = &cm_channels;
+    if (cm_channels != NULL)
+        cm_channels->link = &channel->next;
+    cm_channels = channel;
+    pthread_mutex_unlock(&cm_lock);
     lb_count(RINGPOLL_LOOPBACK_CM_CHANNEL, 1);
     return &channel->base;
 }
@@ -71,6 +78,9 @@ LB_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel
     /* As with the kernel's: ids that still report here cannot be used or destroyed any more. */
     while (channel->ids != NULL)
         cm_id_discard(channel->ids);
+    *channel->link = channel->next;
+    if (channel->next != NULL)
+        channel->next->link = channel->link;
     pthread_mutex_unlock(&cm_lock);
     lb_eventq_close(&channel->events);
     free(channel);

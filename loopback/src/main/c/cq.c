@@ -148,8 +148,8 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
         lb_event_free_list(
             lb_eventq_remove(&lb_comp_channel_of(ibv_cq->channel)->events, cq));
     pthread_mutex_lock(&ibv_cq->mutex);
-    while (ibv_cq->comp_events_completed != atomic_load(&cq->comp_events_fetched) ||
-        ibv_cq->async_events_completed != atomic_load(&cq->async_events_fetched))
+    while (lb_awaits_acknowledgement(&cq->comp_events_fetched, ibv_cq->comp_events_completed) ||
+        lb_awaits_acknowledgement(&cq->async_events_fetched, ibv_cq->async_events_completed))
         pthread_cond_wait(&ibv_cq->cond, &ibv_cq->mutex);
     pthread_mutex_unlock(&ibv_cq->mutex);
     if (ibv_cq->channel != NULL) {

@@ -58,4 +58,13 @@ LB_EXPORT struct lb_event *lb_eventq_remove(struct lb_eventq *queue, const void 
 /* Frees a list of events as returned by lb_eventq_remove. */
 LB_EXPORT void lb_event_free_list(struct lb_event *list);
 
+/*
+ * Whether a fetched event is not acknowledged. In the child of a fork, those of its parent count as acknowledged, and the thread
+ * that has forked may acknowledge one again.
+ */
+static inline bool lb_awaits_acknowledgement(const _Atomic uint32_t *fetched, uint32_t acknowledged)
+{
+    return (int32_t)(atomic_load(fetched) - acknowledged) > 0;
+}
+
 #endif

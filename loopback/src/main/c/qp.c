@@ -213,7 +213,7 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
         lb_aftermath_run(&aftermath);
     lb_async_forget(ibv_qp->context, qp);
     pthread_mutex_lock(&ibv_qp->mutex);
-    while (ibv_qp->events_completed != atomic_load(&qp->async_events_fetched))
+    while (lb_awaits_acknowledgement(&qp->async_events_fetched, ibv_qp->events_completed))
         pthread_cond_wait(&ibv_qp->cond, &ibv_qp->mutex);
     pthread_mutex_unlock(&ibv_qp->mutex);
     pthread_mutex_destroy(&ibv_qp->mutex);

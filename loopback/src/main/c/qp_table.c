@@ -114,6 +114,8 @@ static void forget_queue(struct lb_cq *cq)
     lb_lock_forget(&cq->poll_lock);
     pthread_mutex_init(&cq->base.mutex, NULL);
     pthread_cond_init(&cq->base.cond, NULL);
+    cq->base.comp_events_completed = cq->comp_events_fetched;
+    cq->base.async_events_completed = cq->async_events_fetched;
 }
 
 static void forget_objects(struct lb_qp *qp)
@@ -125,11 +127,13 @@ static void forget_objects(struct lb_qp *qp)
     lb_lock_forget(&lb_context_of(base->context)->lock);
     pthread_mutex_init(&base->mutex, NULL);
     pthread_cond_init(&base->cond, NULL);
+    base->events_completed = qp->async_events_fetched;
 }
 
 /*
  * A thread that is not here may have been under the lock of a queue pair or of its completion queues, or own it, or have
- * acknowledged an event: neither await_sections nor a post, a poll or an acknowledgement may wait for it.
+ * acknowledged an event: neither await_sections nor a post, a poll or an acknowledgement may wait for it. It may have an event
+ * to acknowledge: no destruction may wait for that.
  */
 static void forget_sections(void)
 {

@@ -156,7 +156,7 @@ LB_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv_srq)
     remove_from_all(srq);
     lb_async_forget(ibv_srq->context, srq);
     pthread_mutex_lock(&ibv_srq->mutex);
-    while (ibv_srq->events_completed != atomic_load(&srq->async_events_fetched))
+    while (lb_awaits_acknowledgement(&srq->async_events_fetched, ibv_srq->events_completed))
         pthread_cond_wait(&ibv_srq->cond, &ibv_srq->mutex);
     pthread_mutex_unlock(&ibv_srq->mutex);
     pthread_mutex_destroy(&ibv_srq->mutex);
@@ -281,7 +281,7 @@ static void release(void)
     lb_lock_release(&srqs_lock);
 }
 
-/* A thread that is not here may have been under a lock, or have acknowledged an event. */
+/* A thread that is not here may have been under a lock, have acknowledged an event, or have an event to acknowledge. */
 static void forget_holders(void)
 {
     for (struct lb_srq *srq = srqs; srq != NULL; srq = srq->next) {
@@ -293,6 +293,7 @@ static void forget_holders(void)
         }
         pthread_mutex_init(&srq->base.mutex, NULL);
         pthread_cond_init(&srq->base.cond, NULL);
+        srq->base.events_completed = srq->async_events_fetched;
     }
     release();
 }

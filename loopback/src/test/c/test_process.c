@@ -524,6 +524,78 @@ static void should_have_events_of_its_own_in_the_child_of_a_fork(void)
     CHECK_EQ(pthread_join(thread, NULL), 0);
     verbs_pair_close(&eventful.pair);
 }
+
+/* Fetches an event of each kind and acknowledges them when it is told to. */
+struct fetcher {
+    struct verbs_pair pair;
+    struct rdma_cm_id *id;
+    _Atomic bool has_fetched;
+    _Atomic bool ends;
+};
+
+static void *fetch_and_acknowledge_when_told(void *argument)
+{
+    struct fetcher *fetcher = argument;
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    struct ibv_srq_attr limit = {.srq_limit = 1};
+    struct ibv_async_event of_srq, of_qp;
+    struct rdma_cm_event *of_id;
+    struct ibv_cq *cq;
+    void *context;
+
+    CHECK_EQ(ibv_req_notify_cq(fetcher->pair.cq[1], 0), 0);
+    CHECK_EQ(ibv_modify_srq(fetcher->pair.srq, &limit, IBV_SRQ_LIMIT), 0);
+    verbs_recv(&fetcher->pair, 1, 2, 0, 64);
+    verbs_send(&fetcher->pair, 0, 1, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
+    CHECK_EQ(ibv_get_async_event(fetcher->pair.context, &of_srq), 0);
+    CHECK_EQ(of_srq.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+    CHECK_EQ(ibv_get_cq_event(fetcher->pair.channel, &cq, &context), 0);
+    CHECK_EQ(ibv_modify_qp(fetcher->pair.qp[1], &attr, IBV_QP_STATE), 0);
+    CHECK_EQ(ibv_get_async_event(fetcher->pair.context, &of_qp), 0);
+    CHECK_EQ(of_qp.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+    CHECK_EQ(rdma_get_cm_event(fetcher->id->channel, &of_id), 0);
+    fetcher->has_fetched = true;
+    while (!fetcher->ends)
+        (void)poll(NULL, 0, 1);
+    ibv_ack_async_event(&of_srq);
+    ibv_ack_async_event(&of_qp);
+    ibv_ack_cq_events(cq, 1);
+    CHECK_EQ(rdma_ack_cm_event(of_id), 0);
+    return NULL;
+}
+
+/* The thread that would acknowledge them is not there in the child. */
+static void should_destroy_objects_in_the_child_of_a_fork_whose_events_its_parent_has_fetched(void)
+{
+    struct fetcher fetcher = {.ends = false};
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct sockaddr_in address = address_of(0);
+    pthread_t thread;
+    int status;
+
+    CHECK(channel != NULL);
+    CHECK_EQ(rdma_create_id(channel, &fetcher.id, NULL, RDMA_PS_TCP), 0);
+    CHECK_EQ(rdma_resolve_addr(fetcher.id, NULL, (struct sockaddr *)&address, 1000), 0);
+    verbs_pair_open(&fetcher.pair, &(struct verbs_options){.rnr_retry = 7, .srq_wr = 32});
+    CHECK_EQ(pthread_create(&thread, NULL, fetch_and_acknowledge_when_told, &fetcher), 0);
+    while (!fetcher.has_fetched)
+        (void)poll(NULL, 0, 1);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(10);
+        CHECK_EQ(rdma_destroy_id(fetcher.id), 0);
+        verbs_pair_close(&fetcher.pair);
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    fetcher.ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(rdma_destroy_id(fetcher.id), 0);
+    rdma_destroy_event_channel(channel);
+    verbs_pair_close(&fetcher.pair);
+}
 #endif
 #endif
 
@@ -544,6 +616,8 @@ const struct test process_tests[] = {
 #ifndef __SANITIZE_ADDRESS__
     {"the child of a fork has events of its own, wherever the other threads of its parent were",
         should_have_events_of_its_own_in_the_child_of_a_fork},
+    {"the child of a fork destroys objects whose events its parent has fetched",
+        should_destroy_objects_in_the_child_of_a_fork_whose_events_its_parent_has_fetched},
 #endif
 #endif
     {"a port belongs to one process of the machine", should_refuse_a_port_of_another_process},
