@@ -73,6 +73,19 @@ class LogTest {
     }
 
     @Test
+    void shouldLogRepeatedErrorsEverMoreRarely() throws InterruptedException {
+        final String repeated = "incorrect size of the descriptor: 17 bytes";
+        for (int i = 0; i < 10; i++) {
+            assertThrows(RpmaException.class, () -> RemoteMemoryRegion.ofDescriptor(new byte[17]));
+        }
+        assertThrows(RpmaException.class, () -> RemoteMemoryRegion.ofDescriptor(new byte[18]));
+        assertTrue(log.await(message -> message.contains(": 18 bytes")), () -> log.messages().toString());
+        final List<String> logged = log.messages().stream().filter(message -> message.contains(repeated))
+            .map(message -> message.substring(message.indexOf(']') + 1)).toList();
+        assertEquals(List.of("", " (2 times)", " (4 times)", " (8 times)"), logged, () -> log.messages().toString());
+    }
+
+    @Test
     void shouldLogFromTheThresholdOn() throws InterruptedException {
         RpmaLog.threshold(LogLevel.DEBUG);
         assertEquals(LogLevel.DEBUG, RpmaLog.threshold());

@@ -4,7 +4,10 @@ import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.os.Wakeup;
 import java.lang.foreign.Arena;
 
-/** The daemon thread that passes librpma's messages from the sink's ring to {@link System.Logger}. */
+/**
+ * The daemon thread that passes librpma's messages from the sink's ring to {@link System.Logger}. Of equal warnings and errors it
+ * passes on the 1st, 2nd, 4th, 8th and so on, with the count: a peer can cause any number of them.
+ */
 final class LogDrain implements Runnable {
     private static final int LINE_OFFSET = 4;
     private static final int FILE_OFFSET = 8;
@@ -17,17 +20,25 @@ final class LogDrain implements Runnable {
     private final long record = Arena.global().allocate(RECORD_BYTES, Integer.BYTES).address();
     private final Wakeup wait = Wakeup.take();
     private long lostBefore;
+    /** Of the thread; replaced by any. */
+    private volatile RepeatedMessages repeated = new RepeatedMessages();
 
     private LogDrain(final LogSinkFunctions sink) {
         this.sink = sink;
     }
 
-    static void start(final LogSinkFunctions sink) {
+    static LogDrain start(final LogSinkFunctions sink) {
         final LogDrain drain = new LogDrain(sink);
         final Thread thread = new Thread(drain, "ringpoll-librpma-log");
         thread.setDaemon(true);
         thread.start();
         Runtime.getRuntime().addShutdownHook(new Thread(drain::drain, "ringpoll-librpma-log-end"));
+        return drain;
+    }
+
+    /** Counts all messages anew; any thread. */
+    void countAnew() {
+        repeated = new RepeatedMessages();
     }
 
     @Override
@@ -48,10 +59,15 @@ final class LogDrain implements Runnable {
 
     private synchronized void drain() {
         while (sink.ringpoll_log_next(record) != 0) {
-            final LogLevel level = LogLevel.of(Memory.intAt(record));
-            final String function = Memory.stringAt(record + FUNCTION_OFFSET);
-            logger.log(level.systemLevel(), "{0} [{1}, {2}:{3}]", Memory.stringAt(record + TEXT_OFFSET), function,
-                Memory.stringAt(record + FILE_OFFSET), Integer.toString(Memory.intAt(record + LINE_OFFSET)));
+            final System.Logger.Level level = LogLevel.of(Memory.intAt(record)).systemLevel();
+            final String message = Memory.stringAt(record + TEXT_OFFSET) + " [" + Memory.stringAt(record + FUNCTION_OFFSET) +
+                ", " + Memory.stringAt(record + FILE_OFFSET) + ":" + Memory.intAt(record + LINE_OFFSET) + "]";
+            // The messages of lower levels show each operation, to those who want to see them.
+            final boolean isFailure = level.compareTo(System.Logger.Level.WARNING) >= 0;
+            final long times = isFailure ? repeated.timesToLog(message, System.nanoTime()) : 1;
+            if (times > 0) {
+                logger.log(level, "{0}{1}", message, times == 1 ? "" : " (" + times + " times)");
+            }
         }
         final long lost = sink.ringpoll_log_lost();
         if (lost != lostBefore) {

@@ -16,6 +16,7 @@ final class LogSink {
     private static final int MAX_TRIES = 1000;
 
     private static volatile LogSinkFunctions functions;
+    private static volatile LogDrain drain;
 
     private LogSink() {
     }
@@ -31,7 +32,7 @@ final class LogSink {
             result = Librpma.LOG.rpma_log_set_function(function);
         }
         RpmaException.check("rpma_log_set_function", result);
-        LogDrain.start(functions);
+        drain = LogDrain.start(functions);
     }
 
     /** Whether messages go to {@link System.Logger}; else librpma's own function has them. */
@@ -41,6 +42,7 @@ final class LogSink {
 
     static void level(final LogLevel level) {
         functions.ringpoll_log_set_level(level.value());
+        drain.countAnew();
     }
 
     /** The errno value in this thread's latest error message; 0 if there was none. */

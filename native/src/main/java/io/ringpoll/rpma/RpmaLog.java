@@ -6,9 +6,12 @@ import io.ringpoll.internal.ffm.CallState;
  * Destination and threshold of librpma's log. Thread-safe.
  *
  * <p>Messages go to the {@link System.Logger} named {@value #LOGGER_NAME}, on a thread of their own, never from within a call
- * into librpma. With the system property {@value #DESTINATION_PROPERTY} set to {@code librpma} they go to the default
- * destinations of librpma, syslog(3) and standard error; the binding does not know the reason of a refused post then, and even a
- * full queue is reported as an {@link RpmaException}.
+ * into librpma. Of equal warnings and errors, the 1st, 2nd, 4th, 8th one and so on is logged, with the count, which begins anew
+ * after a minute without the message.
+ *
+ * <p>With the system property {@value #DESTINATION_PROPERTY} set to {@code librpma} they go to the default destinations of
+ * librpma, syslog(3) and standard error; the binding does not know the reason of a refused post then, and even a full queue is
+ * reported as an {@link RpmaException}.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_function.3.html">rpma_log_set_function(3)</a>
  */
@@ -30,7 +33,7 @@ public final class RpmaLog {
      * Sets the level up to which messages are logged; {@link LogLevel#WARNING} at the start.
      *
      * <p>librpma itself is never set below {@link LogLevel#ERROR}, since the binding reads the reason of a provider failure from
-     * its error messages; messages above the requested level are dropped.
+     * its error messages; messages above the requested level are dropped. All equal messages are counted anew.
      *
      * @param level the highest that is logged
      * @throws RpmaException as in rpma_log_set_threshold(3)
