@@ -39,6 +39,15 @@ public interface CompletionQueue {
     }
 
     /**
+     * Whether the queue is closed, so that no poller can take it.
+     *
+     * @return true if each poll fails; false also if that is unknown
+     */
+    default boolean isClosed() {
+        return false;
+    }
+
+    /**
      * The account of the work requests in flight towards this queue.
      *
      * @return null if none is kept

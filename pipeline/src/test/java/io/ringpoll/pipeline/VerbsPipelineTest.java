@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.CompletionChannel;
@@ -19,6 +20,7 @@ import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
+import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import io.ringpoll.verbs.ConnectionEventType;
@@ -42,6 +44,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.YieldingIdleStrategy;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -260,6 +264,42 @@ class VerbsPipelineTest {
             assertTrue(pipeline.resume(BOUND_NS));
             assertEquals("closed too early has failed", fault.get(VerbsPair.TIMEOUT_MS, TimeUnit.MILLISECONDS));
         }
+    }
+
+    /** A poll of it would be a fault, or its channel has the descriptor of another one. */
+    @Test
+    void shouldRefuseAClosedQueue() throws Exception {
+        final AtomicInteger faults = new AtomicInteger();
+        final CompletionHandler handler = new CompletionHandler() {
+            @Override
+            public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+                faults.incrementAndGet();
+            }
+
+            @Override
+            public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+                faults.incrementAndGet();
+            }
+        };
+        final VerbsContext context = RdmaDevices.ofLocal(VerbsPair.address());
+        try (CompletionChannel channel = CompletionChannel.create(context)) {
+            final VerbsCompletionQueue queue = VerbsCompletionQueue.create(context, "closed before", 64, channel);
+            queue.close();
+            final CompletionQueue ofLibrpma;
+            try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+                ofLibrpma = pair.client().completionQueue();
+            }
+            for (final IdleStrategy idle : List.of(new YieldingIdleStrategy(), new EventDrivenIdle())) {
+                try (Pipeline pipeline = Pipeline.builder().idleStrategy(idle).onAll(handler).start()) {
+                    for (final CompletionQueue closed : List.of(queue, NotifyingQueue.of(queue, channel), ofLibrpma)) {
+                        assertEquals(closed.name() + " cannot be added: it is closed",
+                            assertThrows(IllegalStateException.class, () -> pipeline.addQueue(closed)).getMessage());
+                    }
+                    assertTrue(pipeline.drain(BOUND_NS).inTime());
+                }
+            }
+        }
+        assertEquals(0, faults.get());
     }
 
     private static void postMoreThanTheDepth(final VerbsCompletionQueue sends, final VerbsCompletionQueue receives,

@@ -51,6 +51,11 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
+    public boolean isClosed() {
+        return queue.isClosed();
+    }
+
+    @Override
     public CompletionBudget budget() {
         return queue.budget();
     }

@@ -92,9 +92,9 @@ public final class QueueRegistry {
      * @param attachment of its completions, or null
      * @return the index that its completions carry; an index is reused only after all other indexes have been used, and after
      *     all completions of its former queue have been passed
-     * @throws IllegalStateException if the queue or a view of it has already been added, here or to another poller that has
-     *     neither halted nor ended; or if {@link #MAX_QUEUES} queues have been added, or removed with completions that have not
-     *     been passed; or if the poller has halted, is stopping or has ended, or it executes no commands
+     * @throws IllegalStateException if the queue is closed; or it or a view of it has already been added, here or to another
+     *     poller that has neither halted nor ended; or if {@link #MAX_QUEUES} queues have been added, or removed with completions
+     *     that have not been passed; or if the poller has halted, is stopping or has ended, or it executes no commands
      * @throws NullPointerException  if the queue is null
      */
     public int add(final CompletionQueue queue, final Object attachment) {
@@ -102,6 +102,10 @@ public final class QueueRegistry {
         final PollerState phase = ring.isHalted() ? PollerState.HALTED : commands.phase();
         if (phase.isFinal()) {
             throw notAdded(queue, "the poller " + phase.predicate(), null);
+        }
+        if (queue.isClosed()) {
+            // Its first poll would fail, or another connection may have its descriptors already.
+            throw notAdded(queue, "it is closed", null);
         }
         try {
             endEarlier(queue);

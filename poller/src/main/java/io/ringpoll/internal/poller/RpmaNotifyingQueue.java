@@ -67,6 +67,11 @@ final class RpmaNotifyingQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
+    public boolean isClosed() {
+        return polled.isClosed();
+    }
+
+    @Override
     public CompletionBudget budget() {
         return polled.budget();
     }
