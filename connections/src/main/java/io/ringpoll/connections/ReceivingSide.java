@@ -144,6 +144,9 @@ abstract class ReceivingSide extends SendingSide {
     /** Ends the retention of a message; returns its buffer, or a negative number if its callback has not returned. */
     final int endRetention(final long message) {
         final int buffer = retained.remove(message);
+        if (buffer == NONE) {
+            throw new IllegalStateException("message 0x" + Long.toHexString(message) + " is not retained on " + this);
+        }
         if (buffer == handledBuffer) {
             // Valid until the callback returns; its result counts again.
             handledIsRetained = false;

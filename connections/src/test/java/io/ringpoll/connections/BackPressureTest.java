@@ -135,7 +135,7 @@ class BackPressureTest {
         final long last = server.retained.remove();
         final UnsafeBuffer memory = (UnsafeBuffer) accepted.buffer();
         final int strideBytes = new ConnectionSizes(8, 256, 0).buffers().strideBytes();
-        assertEquals("second", memory.getStringWithoutLengthUtf8((int) last * strideBytes, 6));
+        assertEquals("second", memory.getStringWithoutLengthUtf8(RetainedMessages.buffer(last) * strideBytes, 6));
         accepted.release(last);
     }
 

@@ -8,7 +8,9 @@ import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.agrona.DirectBuffer;
@@ -72,6 +74,42 @@ class BufferLifeTest {
             final MessageConnection next = pair.connect();
             assertTrue(next.buffer().capacity() > 0);
             assertThrows(IndexOutOfBoundsException.class, () -> next.trySend(received, 0, 1));
+        }
+    }
+
+    /** Each has retained its first message: in the same buffer, and as its first one. */
+    @Test
+    void shouldRefuseTheHandleOfAnotherConnection() throws Exception {
+        final List<MessageConnection> connections = new CopyOnWriteArrayList<>();
+        final List<Long> handles = new CopyOnWriteArrayList<>();
+        final Recorder retaining = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection from, final DirectBuffer message, final int start, final int length) {
+                connections.add(from);
+                handles.add(from.retain());
+                add("retained");
+                return true;
+            }
+        };
+        try (SetPair pair = SetPair.of(builder -> { }, retaining, client)) {
+            for (int i = 0; i < 2; i++) {
+                final MessageConnection connection = pair.connect();
+                call(connection, () -> connection.trySend(new UnsafeBuffer(new byte[1]), 0, 1));
+                retaining.await("retained");
+            }
+            final MessageConnection first = connections.getFirst();
+            final MessageConnection second = connections.getLast();
+            call(first, () -> {
+                final String refusal =
+                    assertThrows(IllegalStateException.class, () -> first.release(handles.getLast())).getMessage();
+                assertTrue(refusal.endsWith(" is not retained on " + first), refusal);
+                assertThrows(IllegalStateException.class, () -> second.release(handles.getFirst()));
+                first.release(handles.getFirst());
+                assertThrows(IllegalStateException.class, () -> first.release(handles.getFirst()), "is released");
+                second.release(handles.getLast());
+                return null;
+            });
         }
     }
 
