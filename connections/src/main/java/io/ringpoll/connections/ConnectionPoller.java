@@ -5,8 +5,8 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
-import io.ringpoll.internal.pipeline.CountedHandler;
 import io.ringpoll.internal.pipeline.InvokedAgent;
+import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.TimedWork;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
@@ -24,7 +24,7 @@ import org.agrona.concurrent.status.CountersManager;
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
-final class ConnectionPoller implements CompletionHandler, CountedHandler, TimedWork {
+final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork {
     private final ConnectionSet set;
     private final int index;
     private final ConnectionTimers timers = new ConnectionTimers();
@@ -62,6 +62,17 @@ final class ConnectionPoller implements CompletionHandler, CountedHandler, Timed
         if (agent == null) {
             thread = Thread.currentThread();
         }
+    }
+
+    @Override
+    public String setName() {
+        return set.name();
+    }
+
+    @Override
+    public boolean owns(final CompletionQueue queue, final Object attachment) {
+        return attachment instanceof final MessageConnection connection && connection.poller() == this &&
+            connection.queue() == queue;
     }
 
     @Override

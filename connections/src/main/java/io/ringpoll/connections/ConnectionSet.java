@@ -328,10 +328,10 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * The pipelines of the polling threads, for monitoring. They are closed with the set. When one of them is closed before or
-     * halts, the set closes itself within about a second: the connections of this pipeline end with {@link
-     * DisconnectReason#FAILED}, the others in order. The thread that closes such a pipeline delivers the messages that are
-     * left in its queues.
+     * The pipelines of the polling threads, for monitoring. They take no queues but those of the connections, and are closed with
+     * the set. When one of them is closed before or halts, the set closes itself within about a second: the connections of this
+     * pipeline end with {@link DisconnectReason#FAILED}, the others in order. The thread that closes such a pipeline delivers the
+     * messages that are left in its queues.
      *
      * @return by index
      */

@@ -224,7 +224,8 @@ public final class ConnectionSetBuilder {
      * Describes the pipelines of the polling threads: CPUs, idle strategies, counters. The set adds the handlers, run to
      * completion, and the consumer of undelivered completions, and closes the pipelines.
      *
-     * @param description builder of each pipeline by index from 0 on, without handlers
+     * @param description builder of each pipeline by index from 0 on, without handlers and queues; rejected by the start if it
+     *                    has any
      * @return this
      */
     public ConnectionSetBuilder pipelines(final IntFunction<PipelineBuilder> description) {

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.RingHandlers;
 import java.util.List;
@@ -10,6 +11,9 @@ import java.util.List;
 interface Handlers extends RingHandlers {
     /** The ring to which the poller publishes. */
     PipelineRing ring();
+
+    /** The handler of a set of connections, whose queues alone are polled; null if there is none. */
+    SetHandler set();
 
     /** Makes the handlers count the completions of all paths, discarded ones included; before the start. */
     void countPaths(PollerCounterSet pathCounters);

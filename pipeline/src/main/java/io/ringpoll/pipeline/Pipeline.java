@@ -8,6 +8,7 @@ import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.counters.CountersFile;
 import io.ringpoll.internal.ffm.JvmFlags;
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.internal.poller.MemoryFault;
@@ -136,8 +137,9 @@ public final class Pipeline implements AutoCloseable {
      *     each completion of the queue; for the queue of a shared receive queue a {@link
      *     io.ringpoll.completion.QueuePairAttachments}; null for none
      * @return the index that its completions carry; it is reused after 65,535 other additions
-     * @throws IllegalStateException if this or another pipeline already polls the queue or a view of it, there are too many, the
-     *     poller makes no duty cycles, or the pipeline has halted or been closed; the message states the reason
+     * @throws IllegalStateException if the queue is closed, this or another pipeline already polls it or a view of it, there are
+     *     too many, the poller makes no duty cycles, or the pipeline has halted or been closed, or is that of a set of
+     *     connections; the message states the reason
      * @throws NullPointerException  if the queue is null
      */
     public int addQueue(final CompletionQueue queue, final Object attachment) {
@@ -147,6 +149,11 @@ public final class Pipeline implements AutoCloseable {
             throw new IllegalStateException(queue.name() + " cannot be added: pipeline " + name +
                 (state == PipelineState.HALTED ? " has halted" :
                     stop.wasClosedByShutdown() ? " was closed by JVM shutdown" : " is closed"));
+        }
+        final SetHandler set = handlers.set();
+        if (set != null && !set.owns(queue, attachment)) {
+            throw new IllegalStateException(queue.name() + " cannot be added: pipeline " + name + " is that of connection set " +
+                set.setName() + " and polls its connections only; use a pipeline of your own");
         }
         return poller.queues().add(queue, attachment);
     }

@@ -3,6 +3,7 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.PollerLoop;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -43,6 +44,7 @@ final class PipelineCheck {
             faults.add("the poller and a handler are both named " + description.defaults().pollerName());
         }
         checkQueues();
+        checkOwner();
         return faults;
     }
 
@@ -67,6 +69,17 @@ final class PipelineCheck {
                 faults.add("a completion queue is null");
             } else if (!seen.add(queue)) {
                 faults.add(queue.name() + " was added twice");
+            }
+        }
+    }
+
+    /** A set of connections handles the completions of its own queues, and would get others of a user. */
+    private void checkOwner() {
+        final List<HandlerConfig> all = threads.handlers();
+        for (final HandlerConfig handler : all) {
+            if (handler.handler() instanceof final SetHandler only && all.size() + description.queues.size() > 1) {
+                faults.add("pipeline " + description.name + " is that of connection set " + only.setName() +
+                    ", which adds the handler and the queues: describe it without any of yours");
             }
         }
     }

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.completion.CompletionPath;
-import io.ringpoll.internal.pipeline.CountedHandler;
+import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.TimedWork;
 import java.util.List;
@@ -16,6 +16,8 @@ final class RunToCompletionHandlers implements Handlers {
     private final List<InPlaceHandler> handlers;
     private final RunToCompletionRing ring;
     private final TimedWork timedWork;
+    /** Null if there is none. */
+    private final SetHandler set;
     private volatile Thread pollerThread;
 
     RunToCompletionHandlers(
@@ -24,15 +26,18 @@ final class RunToCompletionHandlers implements Handlers {
         this.handlers = configs.stream()
             .map(config -> new InPlaceHandler(config, slab, new HandlerCounters(counters, config.roleName()), context)).toList();
         TimedWork timed = TimedWork.NONE;
+        SetHandler ofSet = null;
         for (final HandlerConfig config : configs) {
             if (config.handler() instanceof final TimedWork work) {
                 timed = work;
             }
-            if (config.handler() instanceof final CountedHandler counted) {
-                counted.onCounters(counters);
+            if (config.handler() instanceof final SetHandler only) {
+                ofSet = only;
+                only.onCounters(counters);
             }
         }
         this.timedWork = timed;
+        this.set = ofSet;
         this.ring = new RunToCompletionRing(slab, handlers);
     }
 
@@ -52,6 +57,11 @@ final class RunToCompletionHandlers implements Handlers {
     @Override
     public boolean runInPlace() {
         return true;
+    }
+
+    @Override
+    public SetHandler set() {
+        return set;
     }
 
     @Override

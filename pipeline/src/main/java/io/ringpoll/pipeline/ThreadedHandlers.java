@@ -4,6 +4,7 @@ import com.lmax.disruptor.FixedSequenceGroup;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.completion.CompletionPath;
+import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -47,6 +48,11 @@ final class ThreadedHandlers implements Handlers {
         for (int i = 0; i < processors.size(); i++) {
             processors.get(i).countPaths(counted.get(i), pathCounters);
         }
+    }
+
+    @Override
+    public SetHandler set() {
+        return null;
     }
 
     @Override
