@@ -16,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
@@ -33,6 +34,7 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final PollerCounts counts;
     private final Runnable runTasks = this::runTasks;
+    private final BooleanSupplier takesTasks;
     /** The polling thread; of an agent, the one that runs callbacks after its end; null if there is none. */
     private volatile Thread thread;
     private volatile Pipeline pipeline;
@@ -47,6 +49,7 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         this.index = index;
         counts = new PollerCounts(this, set, index == 0);
         tasks = new TaskQueue(this::onListenerException);
+        takesTasks = () -> !set.isClosed() && isRunning();
     }
 
     /** Sets the running pipeline, which executes the tasks. */
@@ -220,7 +223,7 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     }
 
     boolean executeUser(final Runnable task) {
-        if (set.isClosed() || !isRunning() || !tasks.offer(task)) {
+        if (!tasks.offer(task, takesTasks)) {
             return false;
         }
         schedule();
@@ -230,6 +233,11 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     /** Number of tasks of the life cycle that wait for the polling thread. */
     int waitingTasks() {
         return tasks.waiting();
+    }
+
+    /** The tasks that wait for the polling thread. */
+    TaskQueue tasks() {
+        return tasks;
     }
 
     /** Makes the polling thread execute the tasks, if there are any. */

@@ -166,8 +166,17 @@ final class ConnectionPollers {
         return joined;
     }
 
-    /** Executes the tasks that the polling threads have left at their end. */
-    void adopt() {
-        all.forEach(ConnectionPoller::adopt);
+    /**
+     * Executes the tasks that the polling threads have left at their end. Returns false if more may follow, of threads that have
+     * looked before the close whether the set takes tasks.
+     */
+    boolean adopt() {
+        boolean isLast = true;
+        for (final ConnectionPoller poller : all) {
+            // In this order: what has been added by then is executed.
+            isLast &= !poller.tasks().isOffering();
+            poller.adopt();
+        }
+        return isLast;
     }
 }

@@ -207,8 +207,7 @@ final class SetEnd {
         final boolean polling = !pollers.join(deadline);
         boolean ended = false;
         if (!polling) {
-            adopt(deadline);
-            ended = places.unended() == 0 && events.stop(orLater(deadline).leftNs());
+            ended = adopt(deadline) && events.stop(orLater(deadline).leftNs());
         }
         if (!ended) {
             LOG.log(System.Logger.Level.WARNING, "{0} is not closed within {1}: {2}, {3} connections are not released",
@@ -218,15 +217,12 @@ final class SetEnd {
         return ended;
     }
 
-    /** Completes the work that the polling threads have left at their end. */
-    private void adopt(final Deadline deadline) {
+    /** Completes the work that the polling threads have left at their end; returns whether it is complete in time. */
+    private boolean adopt(final Deadline deadline) {
         if (places.connections() > 0) {
             events.abandonAll();
         }
-        orLater(deadline).await(() -> {
-            pollers.adopt();
-            return places.unended() == 0;
-        });
+        return orLater(deadline).await(() -> pollers.adopt() && places.unended() == 0);
     }
 
     /** Leaves a second for what needs no other thread than that of the events. */

@@ -1,6 +1,8 @@
 package io.ringpoll.connections;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 
@@ -15,6 +17,8 @@ final class TaskQueue {
     private final ErrorHandler errorHandler;
     private final ConcurrentLinkedQueue<Runnable> lifeCycle = new ConcurrentLinkedQueue<>();
     private final ManyToOneConcurrentArrayQueue<Runnable> users = new ManyToOneConcurrentArrayQueue<>(MAX_USER_TASKS);
+    /** Number of threads in {@link #offer}. */
+    private final AtomicInteger offering = new AtomicInteger();
 
     TaskQueue(final ErrorHandler errorHandler) {
         this.errorHandler = errorHandler;
@@ -24,8 +28,23 @@ final class TaskQueue {
         lifeCycle.add(task);
     }
 
-    boolean offer(final Runnable task) {
-        return users.offer(task);
+    /** Adds a task of a user if a condition holds; false if it does not, or too many tasks wait. */
+    boolean offer(final Runnable task, final BooleanSupplier isOpen) {
+        // First: threads that try again and again after the close are not waited for.
+        if (!isOpen.getAsBoolean()) {
+            return false;
+        }
+        offering.incrementAndGet();
+        try {
+            return isOpen.getAsBoolean() && users.offer(task);
+        } finally {
+            offering.decrementAndGet();
+        }
+    }
+
+    /** Whether a task of a user may still be added, for which the condition was true before. */
+    boolean isOffering() {
+        return offering.get() > 0;
     }
 
     /** Number of tasks of the life cycle; counts them. */

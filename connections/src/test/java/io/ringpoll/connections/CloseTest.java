@@ -20,14 +20,17 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -104,6 +107,62 @@ class CloseTest {
             assertEquals("disconnected CLOSED", client.await("disconnected"));
             pair.client().awaitClose();
             assertEquals(0, connection.buffer().capacity(), "the memory has not been given back");
+        }
+    }
+
+    /** A thread may look whether the set takes tasks, and not continue until the close. */
+    @Test
+    void shouldExecuteATaskThatIsAddedDuringTheClose() throws Exception {
+        final CountDownLatch looked = new CountDownLatch(2);
+        final CountDownLatch closing = new CountDownLatch(1);
+        final List<String> executed = new CopyOnWriteArrayList<>();
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            pair.connect();
+            final TaskQueue tasks = pair.client().pollers().get(0).tasks();
+            final FutureTask<Boolean> offer = new FutureTask<>(() -> tasks.offer(() -> executed.add("executed"), () -> {
+                looked.countDown();
+                if (looked.getCount() == 0) {
+                    awaitUninterruptibly(closing);
+                }
+                return true;
+            }));
+            Thread.ofPlatform().daemon().start(offer);
+            looked.await();
+            assertFalse(pair.client().close(HALF_A_SECOND), "a task may follow");
+            assertEquals(List.of(), executed);
+            closing.countDown();
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertTrue(offer.get());
+            assertEquals(List.of("executed"), executed);
+        }
+    }
+
+    /** They are refused, and do not keep the set from its end. */
+    @Test
+    void shouldCloseWhileThreadsTryToAddTasks() throws Exception {
+        final AtomicInteger accepted = new AtomicInteger();
+        final AtomicInteger executed = new AtomicInteger();
+        final List<Thread> threads = new ArrayList<>();
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            final Runnable task = executed::incrementAndGet;
+            for (int i = 0; i < 4; i++) {
+                threads.add(Thread.ofPlatform().daemon().start(() -> {
+                    while (!Thread.currentThread().isInterrupted()) {
+                        accepted.addAndGet(connection.execute(task) ? 1 : 0);
+                    }
+                }));
+            }
+            while (accepted.get() == 0) {
+                Thread.sleep(1);
+            }
+            final boolean closed = pair.client().close(SetPair.TEN_SECONDS);
+            threads.forEach(Thread::interrupt);
+            assertTrue(closed);
+            for (final Thread thread : threads) {
+                thread.join();
+            }
+            assertEquals(accepted.get(), executed.get());
         }
     }
 
@@ -372,7 +431,7 @@ class CloseTest {
             server.await("connected");
             assertFalse(pair.client().close(0));
             final Throwable failure = assertThrows(ExecutionException.class, connect::get).getCause();
-            assertTrue(failure instanceof ConnectException && failure.getMessage().contains("is closed"),
+            assertTrue(failure instanceof ConnectException && failure.getMessage().endsWith(" is closed"),
                 failure::toString);
             left.countDown();
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
