@@ -456,7 +456,7 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     RcConfig connectionConfig() {
-        return sizes.config((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(acceptTimeoutNs)));
+        return sizes.config(Math.clamp(TimeUnit.NANOSECONDS.toMillis(acceptTimeoutNs), 1, Integer.MAX_VALUE));
     }
 
     String name() {

@@ -10,6 +10,7 @@ import java.net.ConnectException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -124,6 +125,17 @@ class AdmissionTest {
             assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
         }
         assertEquals(List.of("connected", "disconnected CLOSED"), server.all);
+    }
+
+    /** In milliseconds it is more than the device takes. */
+    @Test
+    void shouldAcceptRequestsWithALongTimeOut() throws Exception {
+        for (final long timeoutNs : new long[] {TimeUnit.DAYS.toNanos(30), Long.MAX_VALUE}) {
+            try (ConnectionSet set = servers().acceptTimeoutNs(timeoutNs).start(); ConnectionSet clients = clients().start()) {
+                assertTrue(clients.connect(TestDevice.address(), set.listen(0)).isConnected());
+                assertEquals(0, set.rejectedRequests());
+            }
+        }
     }
 
     @Test
