@@ -290,10 +290,11 @@ public final class ConnectionSet implements AutoCloseable {
         return Math.clamp(TimeUnit.NANOSECONDS.toMillis(leftNs) / RESOLUTIONS, 1, Integer.MAX_VALUE);
     }
 
-    private static ConnectException failed(final String host, final int port, final Throwable cause) {
+    private ConnectException failed(final String host, final int port, final Throwable cause) {
+        final boolean isOfOneUser = Device.current().kind() == DeviceKind.LOOPBACK && !isClosed();
         final ConnectException exception = new ConnectException("cannot connect to " + host + ":" + port +
-            (cause.getMessage() == null ? "" : ": " + cause.getMessage()) + (Device.current().kind() == DeviceKind.LOOPBACK ?
-            "; the loopback device connects processes of one user on one machine" : ""));
+            (cause.getMessage() == null ? "" : ": " + cause.getMessage()) +
+            (isOfOneUser ? "; the loopback device connects processes of one user on one machine" : ""));
         exception.initCause(cause);
         return exception;
     }
