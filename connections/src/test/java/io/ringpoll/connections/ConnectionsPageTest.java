@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ConnectionsPageTest {
     private static final Path PAGE = Path.of("..", "docs", "guide", "connections.md");
     private static final Pattern PROGRAM = Pattern.compile("```java\n(import .*?\n)```", Pattern.DOTALL);
-    private static final int MAX_LINES = 80;
+    private static final int MAX_LINES = 85;
     private static final int MAX_LINES_OF_ECHO = 60;
     /** For a hundred thousand answers in a JVM with one core, on a busy machine. */
     private static final int TIMEOUT_S = 200;
@@ -109,6 +109,41 @@ class ConnectionsPageTest {
         }
         assertEquals(usage, read(output).strip());
         assertEquals(2, process.exitValue());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"EchoServer abc, 2, usage: EchoServer PORT",
+        "EchoServer 99999, 1, EchoServer: port '99999' is not within 0 to 65535",
+        "EchoClient HOST abc, 2, usage: EchoClient ADDRESS PORT", "EchoClient HOST 99999, 1, EchoClient: port '99999' is not ",
+        "EchoClient HOST 7999, 1, 'EchoClient: cannot connect to HOST:7999: '", "RemoteWrite 192.0.2.1, 1, 'RemoteWrite: '"})
+    void shouldReportAMistakeInOneLine(final String words, final int status, final String message) throws Exception {
+        assertMistake(words, status, message);
+    }
+
+    @Test
+    void shouldReportAUsedPortInOneLine() throws Exception {
+        try (ConnectionSet set = ConnectionSet.builder().name("occupant")
+            .listener((connection, buffer, offset, length) -> true).start()) {
+            final int port = set.listen(0);
+            assertMistake("EchoServer " + port, 1, "EchoServer: ");
+            assertTrue(read(folder.resolve("output")).contains("EADDRINUSE"), () -> read(folder.resolve("output")));
+        }
+    }
+
+    /** The log of librpma, which has lines of its own, is apart. */
+    private void assertMistake(final String words, final int status, final String message) throws Exception {
+        final Path output = folder.resolve("output");
+        final String host = TestDevice.address();
+        final Process process = start(output, words.replace("HOST", host).split(" "));
+        try {
+            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
+        } finally {
+            process.destroyForcibly();
+        }
+        final String printed = read(output);
+        assertEquals(1, printed.lines().filter(line -> line.startsWith(message.replace("HOST", host))).count(), printed);
+        assertEquals(0, count(printed, "\tat "), printed);
+        assertEquals(status, process.exitValue(), printed);
     }
 
     private Process start(final Path output, final String... program) throws IOException {

@@ -1,10 +1,13 @@
 package io.ringpoll.cli.pages;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.device.Device;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,6 +79,32 @@ class RatisPagesTest {
                 Files.readString(folder.resolve("last.err")).strip());
             assertEquals(2, process.exitValue());
         }
+    }
+
+    /** Threads of a server that does not start would keep its process running. */
+    @Test
+    void shouldEndWithOneLineIfAServerCannotStart() throws Exception {
+        compile(SUM, block(QUICKSTART, "java"));
+        final String address = Device.current().address().host() + ":7491";
+        final List<String> mistakes = List.of("server x data " + address, "server 1 data " + address, "server 0 data 127.0.0.1");
+        for (final String arguments : mistakes) {
+            assertFailure(arguments.split(" "));
+        }
+        try (Peer peer = Peer.ofLocal(Device.current().address().host());
+             Endpoint occupant = peer.listen(Device.current().address().host(), "7491")) {
+            assertFailure("server", "0", folder.resolve("data").toString(), address);
+            assertFailure("all", folder.resolve("data").toString());
+        }
+    }
+
+    private void assertFailure(final String... arguments) throws IOException, InterruptedException {
+        final Process process = start("last", SUM, arguments);
+        final boolean ended = process.waitFor(LIMIT_S, TimeUnit.SECONDS);
+        final String logged = Files.readString(folder.resolve("last.err"));
+        assertTrue(ended, () -> "it does not end: " + logged);
+        assertEquals(1, logged.lines().filter(line -> line.startsWith("ReplicatedSum: ")).count(), logged);
+        assertFalse(logged.contains("\tat "), logged);
+        assertEquals(1, process.exitValue(), logged);
     }
 
     @Test
