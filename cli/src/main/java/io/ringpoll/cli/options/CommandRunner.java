@@ -43,6 +43,10 @@ public final class CommandRunner {
         splitQuotedStrings(line);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         setVersion(line);
+        line.setExecutionStrategy(parsed -> {
+            refuseHelpOfUnknownSubcommand(parsed);
+            return new CommandLine.RunLast().execute(parsed);
+        });
         line.setParameterExceptionHandler((refused, given) -> {
             refused.getCommandLine().getErr().println(nameOf(refused.getCommandLine()) + ": " + refusal(refused));
             return CommandLine.ExitCode.USAGE;
@@ -59,6 +63,15 @@ public final class CommandRunner {
             throw failure;
         });
         return line;
+    }
+
+    /** For a request for help, picocli accepts all other words, and prints the help of the parent. */
+    private static void refuseHelpOfUnknownSubcommand(final CommandLine.ParseResult parsed) {
+        final CommandLine last = parsed.asCommandLineList().getLast();
+        final List<String> unmatched = last.getUnmatchedArguments();
+        if (!unmatched.isEmpty() && !last.getSubcommands().isEmpty()) {
+            throw new UnmatchedArgumentException(last, unmatched);
+        }
     }
 
     /** A literal quotation mark in a list is valid: picocli must not warn. */

@@ -174,6 +174,8 @@ class CommandTest {
         "doctor --root /no/such/folder|ringpoll doctor: --root '/no/such/folder' is not a folder",
         "tune|ringpoll tune: no command: use one of plan, jitter, verify",
         "tune foo|ringpoll tune: no command 'foo': use one of plan, jitter, verify",
+        "tune jiter --help|ringpoll tune: no command 'jiter': use one of plan, jitter, verify",
+        "tune --help jiter|ringpoll tune: no command 'jiter': use one of plan, jitter, verify",
         "tune plam --json|ringpoll tune: no command 'plam': use one of plan, jitter, verify",
         "tune --foo|ringpoll tune: Unknown option: '--foo'; see './ringpoll tune --help'",
         "tune plan --device nope|ringpoll tune plan: --device: no RDMA device 'nope'; there ",
