@@ -19,13 +19,20 @@ public final class ChildCommand {
      * Composes the command of a short-lived JVM; the other options of this JVM, such as agents of the build, are left out.
      */
     public static List<String> of(final List<String> jvmOptions, final Class<?> main, final String... arguments) {
+        final List<String> command = new ArrayList<>(java());
+        command.addAll(jvmOptions);
+        command.addAll(ChildArchive.options());
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** The command without a class path. */
+    static List<String> java() {
         final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .filter(argument -> argument.startsWith("--") || argument.startsWith("-Dringpoll.")).toList());
         command.add(SHORT_LIVED);
-        command.addAll(jvmOptions);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(List.of(arguments));
         return command;
     }
 }
