@@ -1,53 +1,64 @@
 package io.ringpoll.internal.transport;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Connects whose callers have been interrupted, as the engine does at the end of each election, or have waited for their
- * time-out. They continue, and the next caller takes them over. A peer that is about to accept one that has been ended finds no
+ * time-out. They continue, and the next callers take them over. A peer that is about to accept one that has been ended finds no
  * requester, and its work is lost: one that needs longer for the requests of all its peers than they wait would never accept
  * any. One that nobody takes over ends. Thread-safe.
+ *
+ * <p>A peer has as many as callers that have waited for it at the same time, for the log and for streams, for instance: a caller
+ * takes one over, if there is one, before it requests another.
  */
 final class PendingConnects {
     private final long keepMs;
-    private final Map<String, Link> byPeer = new ConcurrentHashMap<>();
+    /** Those of each peer, by their numbers: it accepts them in this order. */
+    private final Map<String, TreeMap<Integer, Link>> byPeer = new HashMap<>();
 
     /** Creates an empty map whose connects end after a time, established or not. */
     PendingConnects(final long keepMs) {
         this.keepMs = keepMs;
     }
 
-    /**
-     * Keeps a connect to a peer. Of two, as for the log and for a stream to one server, the one that was requested first
-     * continues: its peer accepts it first. If the later one replaced it, none would last longer than two time-outs.
-     */
+    /** Keeps a connect to a peer. */
     void keep(final String peer, final Link link) {
-        final Link other = byPeer.put(peer, link);
-        if (other != null && other.isOpen() && other.number() < link.number()) {
-            keep(peer, other);
-            return;
-        }
-        if (other != null) {
-            abandon(other);
+        synchronized (this) {
+            byPeer.computeIfAbsent(peer, first -> new TreeMap<>()).put(link.number(), link);
         }
         CompletableFuture.delayedExecutor(keepMs, TimeUnit.MILLISECONDS).execute(() -> {
-            if (byPeer.remove(peer, link)) {
-                abandon(link);
+            if (remove(peer, link)) {
+                link.fail(new IOException("the connect was abandoned"));
             }
         });
     }
 
-    /** Removes the connect to a peer; null if there is none, or it has failed. */
-    Link take(final String peer) {
-        final Link link = byPeer.remove(peer);
-        return link != null && link.isOpen() ? link : null;
+    /** Removes the connect to a peer that was requested first; null if there is none, or all have failed. */
+    synchronized Link take(final String peer) {
+        final TreeMap<Integer, Link> links = byPeer.get(peer);
+        Link oldest = null;
+        while (links != null && !links.isEmpty() && (oldest == null || !oldest.isOpen())) {
+            oldest = links.pollFirstEntry().getValue();
+        }
+        if (links != null && links.isEmpty()) {
+            byPeer.remove(peer);
+        }
+        return oldest != null && oldest.isOpen() ? oldest : null;
     }
 
-    private static void abandon(final Link link) {
-        link.fail(new IOException("the connect was abandoned"));
+    private synchronized boolean remove(final String peer, final Link link) {
+        final TreeMap<Integer, Link> links = byPeer.get(peer);
+        if (links == null || !links.remove(link.number(), link)) {
+            return false;
+        }
+        if (links.isEmpty()) {
+            byPeer.remove(peer);
+        }
+        return true;
     }
 }
