@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eventq.c: events behind a file descriptor: an eventfd that is non-zero while the list is not empty; what a fork makes of them. */
+/*
+ * eventq.c: lists of events, each with an eventfd that is readable while its list is not empty. After fork(2), the child gets
+ * descriptors of its own.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -85,13 +88,13 @@ void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event)
     lb_lock_acquire(&queue->lock);
     *queue->tail = event;
     queue->tail = &event->next;
-    /* Written for every event, not only for the first: edge-triggered epoll counts on it. */
+    /* For every event, not only for the first: edge-triggered epoll reports each write. */
     while (write(queue->fd, &one, sizeof(one)) < 0 && errno == EINTR)
         ;
     lb_lock_release(&queue->lock);
 }
 
-/* Called with the lock held. The counter is non-zero and only changes under the lock: no block. */
+/* Called with the lock held, under which alone the counter changes. It is non-zero, so the read does not block. */
 static void make_unreadable(struct lb_eventq *queue)
 {
     uint64_t count;
@@ -189,7 +192,7 @@ static void release(void)
     lb_lock_release(&queues_lock);
 }
 
-/* Puts a new descriptor, which may be -1, in the place of another one, with its flags. Returns whether that is done. */
+/* Makes fd refer to the file of new_fd, and closes new_fd. fd keeps its flags. Returns false on failure, or if new_fd is -1. */
 static bool replace(int fd, int new_fd)
 {
     const int flags = fcntl(fd, F_GETFD);
@@ -204,8 +207,8 @@ static bool replace(int fd, int new_fd)
 }
 
 /*
- * A thread that is not here may have been under the lock. The descriptors are the parent's: an event that is raised or taken here
- * must not change whether its descriptor is readable.
+ * In the child after fork(2): separates a queue from that of the parent. A thread that exists only in the parent may have held
+ * the lock. Both processes share the eventfd, so an event of the child would make the parent's descriptor readable.
  */
 static void part(struct lb_eventq *queue)
 {
@@ -215,7 +218,7 @@ static void part(struct lb_eventq *queue)
     for (queue->tail = &queue->head; *queue->tail != NULL; queue->tail = &(*queue->tail)->next)
         count++;
     if (!replace(queue->fd, eventfd(count, EFD_CLOEXEC)))
-        queue->fd = -1; /* no descriptor is left: events are there, and none is announced */
+        queue->fd = -1; /* out of descriptors: the events stay in the list, but cannot be waited for */
     if (queue->epoll_fd >= 0)
         (void)replace(queue->epoll_fd, open_epoll(queue));
 }

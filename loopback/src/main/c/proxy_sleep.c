@@ -2,12 +2,13 @@
 /*
  * proxy_sleep.c: the state of this end of a connection while it sleeps, and a second wake-up of the other end.
  *
- * While the event of a completion queue is requested, the queue's channel is subscribed to the doorbell if its descriptor is
- * non-blocking. The other end then makes the descriptor readable, and the thread that waits there works (ibv_get_cq_event). That is
- * one change of threads; by the watch thread there are two.
+ * While the event of a completion queue is requested, the queue's channel is subscribed to the doorbell, provided that its
+ * descriptor is non-blocking. The other end then makes this descriptor readable, and the thread that waits for it executes the
+ * requests (ibv_get_cq_event). This takes one thread switch; the watch thread would add a second one.
  *
- * The state (wire.h) and the byte in the doorbell belong together. An end that does not want a notification any more takes the byte
- * of one that was sent, so the descriptor is not readable without an event. While the byte is on its way, no channel is subscribed.
+ * A notification sets a flag of the state (wire.h) and writes a byte into the doorbell. An end that no longer wants the
+ * notification clears the flag and reads the byte; otherwise the descriptor would be readable without an event. Until the byte has
+ * arrived, no channel is subscribed.
  */
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 
 #define TRIES 8
 
-/* doorbell_lock held. Subscribes the channels that can be subscribed, or none. */
+/* doorbell_lock held. Subscribes all channels that can be subscribed, or unsubscribes all. */
 static void set_subscribed(struct lb_proxy *proxy, bool subscribed)
 {
     for (int i = 0; i < 2; i++) {
@@ -27,7 +28,7 @@ static void set_subscribed(struct lb_proxy *proxy, bool subscribed)
         if (member->is_subscribed)
             lb_comp_channel_unsubscribe(cq->base.channel, &member->subscription);
         else if (lb_comp_channel_subscribe(cq->base.channel, &member->subscription))
-            member->subscription.cq = NULL; /* no memory, or a limit: the watch thread works for this queue */
+            member->subscription.cq = NULL; /* no memory, or a limit: the watch thread serves this queue */
         member->is_subscribed = !member->is_subscribed && member->subscription.cq != NULL;
     }
 }
@@ -70,7 +71,7 @@ static uint32_t notification_flags(const struct lb_proxy *proxy)
     return flags;
 }
 
-/* Whether an event of either queue is requested, also where no channel is subscribed. */
+/* Whether an event of either queue is requested. Its channel need not be subscribed. */
 static bool awaits_event(const struct lb_proxy *proxy)
 {
     bool awaits = false;
@@ -104,7 +105,7 @@ static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t other
         if (!(from & FROM(seen & LB_WIRE_STATE)) || atomic_compare_exchange_strong(state, &seen, to))
             break;
     }
-    if (tries == TRIES) { /* the other end changes the state all the time */
+    if (tries == TRIES) { /* the other end changed the state in each try */
         proxy->notification_due = true;
         atomic_store_explicit(state, LB_WIRE_ASLEEP, memory_order_relaxed);
         set_subscribed(proxy, false);

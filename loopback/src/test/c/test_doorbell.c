@@ -137,8 +137,8 @@ static void should_be_woken_while_an_event_without_a_notification_is_requested(v
     CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
 }
 
-/* A poll has taken the message before the byte arrived: after the fetch of the event the descriptor is not readable. */
-static void should_not_be_readable_when_the_byte_comes_after_the_event(void)
+/* The other end has set the flag of its notification. A poll takes the message and the event is fetched before the byte arrives. */
+static void fetch_before_the_byte(void)
 {
     verbs_recv(&other.pair, 0, 1, 0, LENGTH);
     request_event(&other);
@@ -146,6 +146,11 @@ static void should_not_be_readable_when_the_byte_comes_after_the_event(void)
     set_notified(&other);
     CHECK(poll_one(&other, 1));
     CHECK(fetch(&other));
+}
+
+static void should_not_be_readable_when_the_byte_comes_after_the_event(void)
+{
+    fetch_before_the_byte();
     send_byte(&other);
     CHECK(!is_readable(&other));
     CHECK(!fetch(&other));
@@ -159,15 +164,10 @@ static void should_not_be_readable_when_the_byte_comes_after_the_event(void)
     CHECK(poll_one(&other, 2));
 }
 
-/* Meanwhile the watch thread works for the end. */
+/* The watch thread serves this end meanwhile. */
 static void should_not_subscribe_while_a_byte_is_on_its_way(void)
 {
-    verbs_recv(&other.pair, 0, 1, 0, LENGTH);
-    request_event(&other);
-    send_to_us(&other);
-    set_notified(&other);
-    CHECK(poll_one(&other, 1));
-    CHECK(fetch(&other));
+    fetch_before_the_byte();
     request_event(&other);
     CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
     send_byte(&other);

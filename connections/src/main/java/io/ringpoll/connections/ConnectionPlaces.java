@@ -6,8 +6,8 @@ import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.rc.RcPeer;
 
 /**
- * Limits and counts the connections of a set: a connection needs a place, which has its registered memory. Closes the device when
- * the last memory is released.
+ * Limits and counts the connections of a set. Each connection needs a place, which contains its registered memory. Closes the
+ * device after the release of the last memory.
  *
  * <p>Thread-safe.
  */
@@ -15,13 +15,13 @@ final class ConnectionPlaces {
     private final ConnectionSet set;
     private final RcPeer peer;
     private final int maxConnections;
-    /** An ended connection with retained messages still uses its memory. */
+    /** The memory of an ended connection stays in use while messages of it are retained. */
     private final BufferPool memory;
     /** Guards both counts. */
     private final Object counting = new Object();
-    /** Connections with a queue pair, or that are being made. */
+    /** Occupied places: connections with a queue pair, and connections that are being set up. */
     private int connections;
-    /** These, connections whose last callback has not returned, and calls under way that need the device. */
+    /** Users of the device: the connections above, closed ones until their last callback returns, and calls under way. */
     private int unended;
 
     ConnectionPlaces(final ConnectionSet set, final RcPeer peer, final BufferSizes sizes, final int maxConnections) {
@@ -31,7 +31,7 @@ final class ConnectionPlaces {
         memory = new BufferPool(peer, sizes);
     }
 
-    /** A place for one connection. Its close gives it up, unless a queue pair has got its memory. Used by one thread. */
+    /** A place for one connection. {@link #close} gives it up, unless {@link #pass} was called. Used by one thread. */
     final class Place implements AutoCloseable {
         private MessageBuffers buffers;
 
@@ -43,7 +43,7 @@ final class ConnectionPlaces {
             return buffers;
         }
 
-        /** Passes the memory on. */
+        /** Hands the memory and the place over to a queue pair. */
         MessageBuffers pass() {
             final MessageBuffers passed = buffers;
             buffers = null;
@@ -58,7 +58,7 @@ final class ConnectionPlaces {
         }
     }
 
-    /** Begins a call that needs the device, which stays open until {@link #onEnded}. */
+    /** Begins a call that needs the device. The device stays open until {@link #onEnded}. */
     void begin() {
         synchronized (counting) {
             if (set.isClosed()) {
@@ -91,13 +91,13 @@ final class ConnectionPlaces {
         }
     }
 
-    /** Gives up a place for which no connection was made. */
+    /** Gives up a place that no connection uses. */
     void leave(final MessageBuffers buffers) {
         leave();
         try {
             giveBack(buffers);
         } finally {
-            // Not before: then the close of the set returns, and its caller may close the peer or the domain.
+            // Last, because it lets the close of the set return, and then the caller may close the peer or the domain.
             onEnded();
         }
     }
@@ -109,35 +109,35 @@ final class ConnectionPlaces {
         }
     }
 
-    /** Releases all memory that is not in use, and the device with the last. */
+    /** Releases all memory that is not in use. Closes the device if no memory is left. */
     void releaseMemory() {
         if (memory.release()) {
             peer.close();
         }
     }
 
-    /** The queue pair of a connection is closed. */
+    /** Frees a place, after the close of its queue pair. */
     void leave() {
         synchronized (counting) {
             connections--;
         }
     }
 
-    /** The last callback of a connection has returned, or a call that needs the device. */
+    /** Called when the last callback of a connection has returned, and at the end of each call that needs the device. */
     void onEnded() {
         synchronized (counting) {
             unended--;
         }
     }
 
-    /** Number of connections with a queue pair, and of those that are being made. */
+    /** Number of occupied places: connections with a queue pair, and connections that are being set up. */
     int connections() {
         synchronized (counting) {
             return connections;
         }
     }
 
-    /** The same, and those whose last callback has not returned; and the calls that need the device. */
+    /** Number of users of the device: the set is closed when it reaches 0. */
     int unended() {
         synchronized (counting) {
             return unended;

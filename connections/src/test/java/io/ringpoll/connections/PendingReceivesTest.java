@@ -18,15 +18,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Receives of handled messages that are pending, as they wait for those of others: whatever their number, none is lost, and none
- * keeps the peer without credit or the connection from its end.
+ * Pending receives: those of handled messages that are posted again together with later ones. For each number of them, all are
+ * posted in the end, the peer gets its credits, and the connection can close.
  */
 @Timeout(60)
 @Tag(TestDevice.TAG)
 @ParameterizedClass
 @EnumSource
 class PendingReceivesTest {
-    /** More than are pending at a time. */
+    /** More messages than receives can be pending. */
     private static final int MOST_MESSAGES = 6;
 
     private final RdmaApi api;
@@ -37,7 +37,7 @@ class PendingReceivesTest {
         this.api = api;
     }
 
-    /** A side that handles each message at once, answers it, or retains it. */
+    /** One side of the connection. It answers or retains each message, or only counts it. */
     private static final class Side extends Recorder {
         private final ConcurrentLinkedQueue<Long> retained = new ConcurrentLinkedQueue<>();
         private volatile MessageConnection connection;
@@ -61,7 +61,7 @@ class PendingReceivesTest {
             return super.onMessage(from, buffer, offset, length);
         }
 
-        /** Sends messages, each as soon as there is credit. */
+        /** Sends messages; waits for credit where necessary. */
         void send(final int messages) throws Exception {
             int left = messages;
             while (left > 0) {
@@ -72,7 +72,7 @@ class PendingReceivesTest {
             }
         }
 
-        /** Sends messages as long as there is credit; returns their number. */
+        /** Sends messages until the credit is used up; returns the number of sent ones. */
         int trySend(final int messages) throws Exception {
             final int[] sent = {0};
             call(() -> {
@@ -146,7 +146,7 @@ class PendingReceivesTest {
                 assertEquals("disconnected CLOSED", closing.await("disconnected"));
                 assertEquals("disconnected PEER_CLOSED", (clientCloses ? server : client).await("disconnected"));
                 connect(pair);
-                // Of the same memory.
+                // The new connection has the buffers of the closed one.
                 requireWholeWindow(client, server, window);
             }
         }
@@ -164,7 +164,7 @@ class PendingReceivesTest {
         client.await("connected");
     }
 
-    /** Lets the server handle messages of the client, and the client their answers, each by itself. */
+    /** Sends messages from client to server one after the other, and awaits each one and its answer. */
     private void exchange(final int messages) throws Exception {
         for (int i = 0; i < messages; i++) {
             client.send(1);
@@ -175,7 +175,7 @@ class PendingReceivesTest {
         }
     }
 
-    /** Requires that one side can send its window, and no more, while the other one handles no message to its end. */
+    /** Requires that one side can send exactly its window while the other side retains all messages. */
     private static void requireWholeWindow(final Side from, final Side to, final int window) throws Exception {
         to.retains = true;
         from.send(window);

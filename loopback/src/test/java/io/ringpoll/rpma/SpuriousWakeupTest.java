@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Waits whose descriptor is readable although there is no event, as when another thread has taken it: each ends in its time, and
- * leaves no text of librpma to the next exception. The loopback device's descriptors are eventfds, which any thread can write to,
- * or epoll instances of one.
+ * A wait whose descriptor is readable without an event, for instance because another thread took the event, ends at its time-out.
+ * No log text of librpma from such a wait appears in a later exception. The descriptors of the loopback device are eventfds, to
+ * which a test can write, or epoll instances that watch one.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SpuriousWakeupTest {
@@ -64,7 +64,7 @@ class SpuriousWakeupTest {
         }
     }
 
-    /** The eventfd behind a descriptor: itself, or the one that the epoll instance watches. */
+    /** Returns the eventfd of a descriptor: the descriptor itself, or the eventfd that its epoll instance watches. */
     private static int eventFd(final int fd) throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/fdinfo/" + fd))) {
             return lines.filter(line -> line.startsWith("tfd:")).map(line -> line.split("\\s+")[1]).mapToInt(Integer::parseInt)

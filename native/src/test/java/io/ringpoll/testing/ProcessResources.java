@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The resources of the process that a leak would increase: file descriptors, C heap, objects of the device. */
+/** Measures the resources of the process that a leak would increase: file descriptors, C heap, objects of the device. */
 public final class ProcessResources {
     private static final int OBJECT_KINDS = 10;
     private static final int LOOKS = 5;
@@ -29,14 +29,14 @@ public final class ProcessResources {
     private ProcessResources() {
     }
 
-    /** Open file descriptors. */
+    /** Number of open file descriptors. */
     public static int fileDescriptors() {
         return new File("/proc/self/fd").list().length;
     }
 
     /**
-     * Waits until there are at most so many open file descriptors, and returns their number then, or a larger one after 10
-     * seconds. Fewer are no leak: what a former test has left to the garbage collector may be closed meanwhile.
+     * Waits up to 10 seconds until at most {@code most} file descriptors are open. Returns the number of open ones, which can be
+     * less than {@code most}: the garbage collector may close descriptors of earlier tests.
      */
     public static int fileDescriptorsDownTo(final int most) {
         int now = fileDescriptors();
@@ -62,8 +62,8 @@ public final class ProcessResources {
     }
 
     /**
-     * Waits until the objects are these, and returns what they are then, or after 2 seconds: the device's threads let go of a
-     * closed connection a moment later.
+     * Waits up to 2 seconds until the live objects are the expected ones: the device's threads release a closed connection with a
+     * delay. Returns the live objects.
      */
     public static Map<String, Long> objectsBackTo(final Map<String, Long> expected) {
         Map<String, Long> now = objects();
@@ -89,7 +89,7 @@ public final class ProcessResources {
         }
     }
 
-    /** The same when Java's own native memory has gone, of which the collector and its cleaners dispose. */
+    /** Bytes of the C heap in use after garbage collections, whose cleaners free native memory of Java objects. */
     public static long settledHeapBytes() throws InterruptedException {
         long smallest = Long.MAX_VALUE;
         for (int i = 0; i < LOOKS; i++) {

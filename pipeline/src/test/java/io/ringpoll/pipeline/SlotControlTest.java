@@ -116,7 +116,7 @@ class SlotControlTest {
                     options -> options.maxHeld(2))
                 .queue(new SyntheticQueue("queue", 4))
                 .start()) {
-            // All are asked for while two are held.
+            // Each slot is requested while the first two are held.
             while (answers.size() < 4) {
                 Thread.sleep(1);
             }
@@ -130,14 +130,7 @@ class SlotControlTest {
     @Test
     void shouldDetectASecondReleaseAndUseAfterRelease() {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
-        try (Pipeline pipeline = Pipeline.builder()
-                .ringSize(16)
-                .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
-                .queue(new SyntheticQueue("queue", 10))
-                .start()) {
-            while (pipeline.held() == 0) {
-                Thread.yield();
-            }
+        try (Pipeline pipeline = startHoldingSlotTwo(slots)) {
             assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
             slots.get().release(2);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
@@ -150,18 +143,24 @@ class SlotControlTest {
         }
     }
 
-    /** As a user does whose last sequence is -1 before the first one: the memory of the ring must not be freed. */
+    /** A ring of 16 slots and a queue of 10 completions. Returns when slot 2 is held. */
+    private static Pipeline startHoldingSlotTwo(final AtomicReference<SlotControl> slots) {
+        final Pipeline pipeline = Pipeline.builder()
+            .ringSize(16)
+            .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+            .queue(new SyntheticQueue("queue", 10))
+            .start();
+        while (pipeline.held() == 0) {
+            Thread.yield();
+        }
+        return pipeline;
+    }
+
+    /** A user may initialize its last sequence with -1. The release must not free the memory of the ring. */
     @Test
     void shouldRefuseTheSequenceBeforeTheFirst() {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
-        try (Pipeline pipeline = Pipeline.builder()
-                .ringSize(16)
-                .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
-                .queue(new SyntheticQueue("queue", 10))
-                .start()) {
-            while (pipeline.held() == 0) {
-                Thread.yield();
-            }
+        try (Pipeline pipeline = startHoldingSlotTwo(slots)) {
             assertEquals("slot -1 is not held: it never was, or has been released",
                 assertThrows(IllegalStateException.class, () -> slots.get().release(-1)).getMessage());
             assertThrows(IllegalStateException.class, () -> slots.get().view(-1, new WorkCompletion()));

@@ -9,11 +9,11 @@ import io.ringpoll.verbs.SendList;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The atomic writes of one connection of verbs, as librpma makes them: inline, and after all earlier reads. What they need is
- * made with the first one. Thread-safe.
+ * Posts the atomic writes of one verbs connection in the way of librpma: inline, and fenced, so that each follows all earlier
+ * reads. The first write allocates the memory and the request. Thread-safe.
  */
 final class AtomicWrites implements AutoCloseable {
-    /** Of a value; each queue pair takes as many inline. */
+    /** Length of a value. Each queue pair accepts at least as many bytes inline. */
     static final int VALUE_BYTES = Long.BYTES;
 
     private final ProtectionDomain domain;
