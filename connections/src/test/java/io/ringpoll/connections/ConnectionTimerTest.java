@@ -178,10 +178,18 @@ class ConnectionTimerTest {
             final ConnectionTimer longest = connection.newTimer(() -> client.add("longest"));
             final ConnectionTimer now = connection.newTimer(() -> client.add("now"));
             final ConnectionTimer past = connection.newTimer(() -> client.add("past"));
+            final ConnectionTimer overdue = connection.newTimer(() -> client.add("overdue"));
             assertTrue(on(connection, () -> {
+                assertTrue(overdue.schedule(0));
+                // Its time is over when the longest delay begins: their distance is longer than that delay.
+                final long dueNs = overdue.dueNs;
+                while (System.nanoTime() - dueNs <= 0) {
+                    Thread.onSpinWait();
+                }
                 assertTrue(never.schedule(Long.MAX_VALUE) && now.schedule(0) && past.schedule(Long.MIN_VALUE));
                 return longest.schedule(HOUR) && !client.all.contains("now");
             }));
+            client.await("overdue");
             client.await("now");
             client.await("past");
             assertTrue(on(connection, () -> never.isScheduled() && longest.isScheduled()));
