@@ -16,6 +16,8 @@ import org.apache.ratis.util.TimeDuration;
 
 /** One server of a group of processes: runs until the process gets a signal, or for a time. */
 public final class ServerRole {
+    private static final long LOOK_MS = 200;
+
     private final RoleConfig config;
     private final Contestant contestant;
 
@@ -60,29 +62,43 @@ public final class ServerRole {
      * @param out     receives a line for each change of the leader
      * @param seconds life time of the server
      * @return 0
-     * @throws IOException          if the server fails
+     * @throws IOException          if the server fails, or the engine closes it
      * @throws InterruptedException if the calling thread is interrupted
      */
     public int run(final PrintWriter out, final long seconds) throws IOException, InterruptedException {
+        final RaftServer server = start(out);
+        out.println("server " + config.id() + " listens on " + config.peers().get(config.id()));
+        out.flush();
+        serve(server, out, seconds);
+        return 0;
+    }
+
+    /** Waits for the end of a started server, and closes it. */
+    void serve(final RaftServer server, final PrintWriter out, final long seconds) throws IOException, InterruptedException {
         final CountDownLatch end = new CountDownLatch(1);
         final CountDownLatch ended = new CountDownLatch(1);
-        final RaftServer server = start(out);
         try {
-            out.println("server " + config.id() + " listens on " + config.peers().get(config.id()));
-            out.flush();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 end.countDown();
                 await(ended);
             }, "end"));
-            if (!end.await(seconds, TimeUnit.SECONDS)) {
-                out.println("the time of server " + config.id() + " is over");
-                out.flush();
+            final long startNs = System.nanoTime();
+            while (!end.await(LOOK_MS, TimeUnit.MILLISECONDS)) {
+                if (server.getLifeCycleState().isClosingOrClosed()) {
+                    throw new IOException("Apache Ratis has closed server " + config.id() + ", for the reason in its log lines" +
+                        " (for instance, the process was stopped for longer than " + RaftServerConfigKeys.CLOSE_THRESHOLD_KEY +
+                        "); start it again");
+                }
+                if (System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(seconds)) {
+                    out.println("the time of server " + config.id() + " is over");
+                    out.flush();
+                    return;
+                }
             }
         } finally {
             server.close();
             ended.countDown();
         }
-        return 0;
     }
 
     private static void await(final CountDownLatch latch) {

@@ -2,6 +2,7 @@ package io.ringpoll.bench.replicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.ratis.RdmaConfigKeys;
@@ -16,6 +17,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.ratis.server.RaftServer;
@@ -64,6 +67,23 @@ class RolesTest {
         // The log of a single server is no majority of three.
         assertFalse(verify(acknowledged, List.of(folders.get(0), emptyLog("a"), emptyLog("b")), found));
         assertTrue(found.toString().contains("was acknowledged and is not on 2 of 3 servers"), found.toString());
+    }
+
+    @Test
+    void shouldEndAServerThatTheEngineHasClosed() throws Exception {
+        final RoleConfig config = new RoleConfig(List.of(HOST + ":" + freePort()), 0, folder, null, 0, 60_000);
+        final PrintWriter out = new PrintWriter(new StringWriter());
+        final ServerRole role = new ServerRole(config, Contestant.of(Transport.NETTY, Map.of()));
+        final RaftServer server = role.start(out);
+        final FutureTask<Void> serving = new FutureTask<>(() -> {
+            role.serve(server, out, Long.MAX_VALUE);
+            return null;
+        });
+        Thread.ofPlatform().daemon().start(serving);
+        server.close();
+        final Throwable failure =
+            assertThrows(ExecutionException.class, () -> serving.get(30, TimeUnit.SECONDS)).getCause();
+        assertTrue(failure.getMessage().startsWith("Apache Ratis has closed server 0"), failure::toString);
     }
 
     private static boolean verify(final Path acknowledged, final List<Path> folders, final StringWriter found)
