@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
  * requester, and its work is lost: one that needs longer for the requests of all its peers than they wait would never accept
  * any. One that nobody takes over ends. Thread-safe.
  *
- * <p>A peer has as many as callers that have waited for it at the same time, for the log and for streams, for instance: a caller
- * takes one over, if there is one, before it requests another.
+ * <p>For each peer there are at most as many as callers that waited for it at the same time, for the log and for streams, for
+ * instance: a caller takes one over, if there is one, before it requests another.
  */
 final class PendingConnects {
     private final long keepMs;
@@ -38,17 +38,22 @@ final class PendingConnects {
         });
     }
 
-    /** Removes the connect to a peer that was requested first; null if there is none, or all have failed. */
+    /**
+     * Removes a connect to a peer: one that is established, or else the one that was requested first. Null if there is none, or
+     * all have failed.
+     */
     synchronized Link take(final String peer) {
-        final TreeMap<Integer, Link> links = byPeer.get(peer);
-        Link oldest = null;
-        while (links != null && !links.isEmpty() && (oldest == null || !oldest.isOpen())) {
-            oldest = links.pollFirstEntry().getValue();
+        final TreeMap<Integer, Link> links = byPeer.getOrDefault(peer, new TreeMap<>());
+        links.values().removeIf(link -> !link.isOpen());
+        final Link taken = links.values().stream().filter(link -> link.established().isDone()).findFirst()
+            .orElse(links.isEmpty() ? null : links.firstEntry().getValue());
+        if (taken != null) {
+            links.remove(taken.number());
         }
-        if (links != null && links.isEmpty()) {
+        if (links.isEmpty()) {
             byPeer.remove(peer);
         }
-        return oldest != null && oldest.isOpen() ? oldest : null;
+        return taken;
     }
 
     private synchronized boolean remove(final String peer, final Link link) {
