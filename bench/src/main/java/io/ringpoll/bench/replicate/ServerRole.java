@@ -84,7 +84,7 @@ public final class ServerRole {
             }, "end"));
             final long startNs = System.nanoTime();
             while (!end.await(LOOK_MS, TimeUnit.MILLISECONDS)) {
-                if (server.getLifeCycleState().isClosingOrClosed()) {
+                if (!isServing(server)) {
                     throw new IOException("Apache Ratis has closed server " + config.id() + ", for the reason in its log lines" +
                         " (for instance, the process was stopped for longer than " + RaftServerConfigKeys.CLOSE_THRESHOLD_KEY +
                         "); start it again");
@@ -99,6 +99,12 @@ public final class ServerRole {
             server.close();
             ended.countDown();
         }
+    }
+
+    /** Of a server whose log or state machine has failed, the engine closes the division alone. */
+    private boolean isServing(final RaftServer server) throws IOException {
+        return !server.getLifeCycleState().isClosingOrClosed() &&
+            server.getDivision(config.group().getGroupId()).getInfo().isAlive();
     }
 
     private static void await(final CountDownLatch latch) {

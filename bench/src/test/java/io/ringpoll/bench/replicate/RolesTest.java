@@ -25,6 +25,8 @@ import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RolesTest {
@@ -69,8 +71,10 @@ class RolesTest {
         assertTrue(found.toString().contains("was acknowledged and is not on 2 of 3 servers"), found.toString());
     }
 
-    @Test
-    void shouldEndAServerThatTheEngineHasClosed() throws Exception {
+    /** Of a server whose log has failed, the engine closes the division alone. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldEndAServerThatTheEngineHasClosed(final boolean isWhole) throws Exception {
         final RoleConfig config = new RoleConfig(List.of(HOST + ":" + freePort()), 0, folder, null, 0, 60_000);
         final PrintWriter out = new PrintWriter(new StringWriter());
         final ServerRole role = new ServerRole(config, Contestant.of(Transport.NETTY, Map.of()));
@@ -80,7 +84,11 @@ class RolesTest {
             return null;
         });
         Thread.ofPlatform().daemon().start(serving);
-        server.close();
+        if (isWhole) {
+            server.close();
+        } else {
+            server.getDivision(config.group().getGroupId()).close();
+        }
         final Throwable failure =
             assertThrows(ExecutionException.class, () -> serving.get(30, TimeUnit.SECONDS)).getCause();
         assertTrue(failure.getMessage().startsWith("Apache Ratis has closed server 0"), failure::toString);
