@@ -688,6 +688,8 @@ public final class MessageConnection extends ReceivingSide {
 
     @Override
     void onViolation(final String detail) {
+        // Of the peer's disconnect the event may have come first: messages behind this one are not delivered.
+        end.explain(DisconnectReason.PROTOCOL_VIOLATION, detail);
         requestEnd(DisconnectReason.PROTOCOL_VIOLATION, detail);
     }
 

@@ -36,6 +36,15 @@ class ConnectionEndTest {
     }
 
     @Test
+    void shouldDeliverNothingAfterAViolationThatIsPolledAfterTheEvent() {
+        assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
+        end.explain(DisconnectReason.PROTOCOL_VIOLATION, "a message without credit");
+        end.onGoodbye();
+        assertFalse(end.deliversReceived());
+        assertEquals(DisconnectReason.PROTOCOL_VIOLATION, end.reported());
+    }
+
+    @Test
     void shouldReportThatThePeerHasClosedOnlyIfThisSideHasDroppedNothing() {
         assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
         assertTrue(end.deliversReceived());
