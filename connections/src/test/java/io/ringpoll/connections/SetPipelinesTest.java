@@ -67,7 +67,7 @@ class SetPipelinesTest {
     @Test
     void shouldRefuseADescriptionWithHandlersOrQueues() {
         final String refusal = "pipeline mine is that of connection set described, which adds the handler and the queues: " +
-            "describe it without any of yours";
+            "describe it without any, and each by a builder of its own";
         assertEquals(refusal,
             refusalOf(builder -> builder.onAll((completion, sequence, endOfBatch) -> { })).getMessage());
         assertEquals(refusal,

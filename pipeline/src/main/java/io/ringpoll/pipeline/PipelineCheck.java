@@ -79,7 +79,8 @@ final class PipelineCheck {
         for (final HandlerConfig handler : all) {
             if (handler.handler() instanceof final SetHandler only && all.size() + description.queues.size() > 1) {
                 faults.add("pipeline " + description.name + " is that of connection set " + only.setName() +
-                    ", which adds the handler and the queues: describe it without any of yours");
+                    ", which adds the handler and the queues: describe it without any, and each by a builder of its own");
+                return;
             }
         }
     }
