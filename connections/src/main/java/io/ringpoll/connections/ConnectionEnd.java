@@ -41,7 +41,7 @@ final class ConnectionEnd {
         goodbyeReceived = true;
     }
 
-    /** Whether messages that are polled now are still delivered; not before there is a reason. */
+    /** Whether messages that are polled now are still delivered; to be called only when there is a reason. */
     boolean deliversReceived() {
         return !closedHere && reason().deliversReceived();
     }

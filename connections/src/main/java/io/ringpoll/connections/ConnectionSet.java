@@ -291,10 +291,10 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private ConnectException failed(final String host, final int port, final Throwable cause) {
-        final boolean isOfOneUser = Device.current().kind() == DeviceKind.LOOPBACK && !isClosed();
+        final boolean namesLimit = Device.current().kind() == DeviceKind.LOOPBACK && !isClosed();
         final ConnectException exception = new ConnectException("cannot connect to " + host + ":" + port +
             (cause.getMessage() == null ? "" : ": " + cause.getMessage()) +
-            (isOfOneUser ? "; the loopback device connects processes of one user on one machine" : ""));
+            (namesLimit ? "; the loopback device connects processes of one user on one machine" : ""));
         exception.initCause(cause);
         return exception;
     }

@@ -33,7 +33,7 @@ class LongCallbackTest {
                 entered.countDown();
                 assertTrue(left.await(1, TimeUnit.MINUTES));
                 if (closesAfterEnd) {
-                    while (connection.isConnected()) {
+                    for (int i = 0; connection.isConnected() && i < 30_000; i++) {
                         TimeUnit.MILLISECONDS.sleep(1);
                     }
                     connection.close();

@@ -33,7 +33,7 @@ public final class RpmaLog {
      * Sets the level up to which messages are logged; {@link LogLevel#WARNING} at the start.
      *
      * <p>librpma itself is never set below {@link LogLevel#ERROR}, since the binding reads the reason of a provider failure from
-     * its error messages; messages above the requested level are dropped. All equal messages are counted anew.
+     * its error messages; messages above the requested level are dropped. The counts of equal messages begin anew.
      *
      * @param level the highest that is logged
      * @throws RpmaException as in rpma_log_set_threshold(3)

@@ -63,6 +63,11 @@ final class StampedQueue implements CompletionQueue, CountedQueue {
     }
 
     @Override
+    public boolean isClosed() {
+        return queue.isClosed();
+    }
+
+    @Override
     public CompletionBudget budget() {
         return queue.budget();
     }

@@ -141,7 +141,9 @@ final class Side {
     void close() {
         closed = true;
         connection.close();
-        closedByOwner |= Thread.currentThread() == owner;
+        if (Thread.currentThread() == owner) {
+            closedByOwner = true;
+        }
     }
 
     /** Executes a task on the polling thread; any thread. */
