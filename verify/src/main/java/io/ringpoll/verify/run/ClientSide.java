@@ -28,6 +28,11 @@ final class ClientSide implements Side {
     }
 
     @Override
+    public boolean hasBegun() {
+        return true;
+    }
+
+    @Override
     public boolean isOver() {
         client.watchPeers();
         return !clientThread.isAlive() || faultLane.failure() != null || client.isAlone();

@@ -164,12 +164,17 @@ public final class MainJob {
     /** Waits for the end of the run, starts the measurement after the warm-up, and prints a line each second. */
     private Stopwatch watch(final Pipeline pipeline, final Side leading, final Soak soak) throws InterruptedException {
         final Stopwatch stopwatch = new Stopwatch(pipeline, accounts);
+        boolean begun = false;
         boolean warm = false;
         int lines = 0;
         while (!leading.isOver() && pipeline.failure() == null) {
-            final double elapsed = stopwatch.elapsedSeconds();
-            final boolean settled = stopwatch.look();
-            if (!warm && (elapsed >= config.warmUpSeconds() || settled && elapsed >= MIN_WARM_UP_SECONDS)) {
+            if (!begun && leading.hasBegun()) {
+                begun = true;
+                stopwatch.startWarmUp();
+            }
+            final boolean settled = begun && stopwatch.look();
+            final double warming = stopwatch.warmUpSeconds();
+            if (begun && !warm && (warming >= config.warmUpSeconds() || settled && warming >= MIN_WARM_UP_SECONDS)) {
                 warm = true;
                 accounts.startMeasurement();
                 stopwatch.startMeasurement();
@@ -180,7 +185,7 @@ public final class MainJob {
             if (soak != null) {
                 soak.look();
             }
-            if (elapsed >= lines + 1) {
+            if (stopwatch.elapsedSeconds() >= lines + 1) {
                 lines++;
                 progress.printf(
                     Locale.ROOT, "%3d s  send/write %,d  receive %,d  error %,d%s%n", lines,

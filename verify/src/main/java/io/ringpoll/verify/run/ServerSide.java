@@ -65,6 +65,11 @@ final class ServerSide implements Side {
     }
 
     @Override
+    public boolean hasBegun() {
+        return server.hasServed();
+    }
+
+    @Override
     public boolean isOver() {
         final long nowNs = System.nanoTime();
         if (!server.hasServed()) {

@@ -23,6 +23,7 @@ final class Stopwatch {
     private final Pipeline pipeline;
     private final Accounts accounts;
     private final long startNs = System.nanoTime();
+    private long warmUpFromNs = startNs;
     private long measuredFromNs;
     private long measuredFromCompletions;
     private long pollerBytes;
@@ -40,6 +41,12 @@ final class Stopwatch {
         this.pipeline = pipeline;
         this.accounts = accounts;
         startMeasurement();
+    }
+
+    /** Marks the begin of the warm-up, when there is work. */
+    void startWarmUp() {
+        warmUpFromNs = System.nanoTime();
+        quietFromNs = warmUpFromNs;
     }
 
     /** Marks the end of the warm-up. */
@@ -93,6 +100,11 @@ final class Stopwatch {
     /** The time since the end of the warm-up. */
     double measuredSeconds() {
         return seconds(System.nanoTime() - measuredFromNs);
+    }
+
+    /** The time since the begin of the warm-up. */
+    double warmUpSeconds() {
+        return seconds(System.nanoTime() - warmUpFromNs);
     }
 
     /** The time since the start, including the warm-up. */

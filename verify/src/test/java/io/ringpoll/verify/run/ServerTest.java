@@ -11,9 +11,11 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -53,6 +55,26 @@ class ServerTest {
         result.printRemarks(new PrintWriter(text, true));
         assertTrue(result.isSound(), text + "\n" + progress);
         assertEquals(0, result.lost());
+    }
+
+    @Test
+    void shouldBeginTheWarmUpWithTheFirstClient() throws Exception {
+        final StringWriter progress = new StringWriter();
+        final MainJob job = new MainJob(server(RdmaApi.RPMA), new PrintWriter(progress));
+        final CompletableFuture<RunReport> report = CompletableFuture.supplyAsync(() -> run(job));
+        try (RcPeer peer = RdmaApi.RPMA.ofRemote(TestDevice.address())) {
+            while (!progress.toString().contains(" 3 s ")) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+            }
+            connect(peer, 0).close();
+        } finally {
+            job.interrupt();
+        }
+        report.get();
+        // The warm-up takes a second at most.
+        final List<String> lines = progress.toString().lines().filter(line -> line.matches(" +[123] s .*")).toList();
+        assertEquals(3, lines.size(), progress::toString);
+        assertTrue(lines.stream().allMatch(line -> line.endsWith("(warm-up)")), progress::toString);
     }
 
     /** Connects as soon as the server listens. */
