@@ -43,10 +43,7 @@ LB_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
     struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
     struct lb_context *context = lb_context_of(ibv_channel->context);
 
-    lb_lock_acquire(&context->lock);
-    const int users = ibv_channel->refcnt;
-    lb_lock_release(&context->lock);
-    if (users != 0)
+    if (__atomic_load_n(&ibv_channel->refcnt, __ATOMIC_ACQUIRE) != 0)
         return EBUSY;
     lb_eventq_close(&channel->events);
     (void)close(ibv_channel->fd);

@@ -19,6 +19,32 @@ static uint64_t *allocate_ticks(uint32_t capacity)
     return malloc(((size_t)capacity + 1) * sizeof(uint64_t));
 }
 
+/* All queues of the process. */
+static struct lb_lock cqs_lock;
+static struct lb_cq *cqs;
+
+static void add(struct lb_cq *cq)
+{
+    lb_lock_acquire(&cqs_lock);
+    cq->next = cqs;
+    if (cqs != NULL)
+        cqs->previous = cq;
+    cqs = cq;
+    lb_lock_release(&cqs_lock);
+}
+
+static void remove_from_all(struct lb_cq *cq)
+{
+    lb_lock_acquire(&cqs_lock);
+    if (cq->previous != NULL)
+        cq->previous->next = cq->next;
+    else
+        cqs = cq->next;
+    if (cq->next != NULL)
+        cq->next->previous = cq->previous;
+    lb_lock_release(&cqs_lock);
+}
+
 struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel,
     uint32_t comp_vector, bool timestamps)
 {
@@ -54,12 +80,10 @@ struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_c
     cq->base.cqe = (int)cq->capacity;
     pthread_mutex_init(&cq->base.mutex, NULL);
     pthread_cond_init(&cq->base.cond, NULL);
-    if (channel != NULL) {
-        lb_lock_acquire(&lb_context_of(context)->lock);
-        channel->refcnt++;
-        lb_lock_release(&lb_context_of(context)->lock);
-    }
+    if (channel != NULL)
+        __atomic_fetch_add(&channel->refcnt, 1, __ATOMIC_RELAXED);
     atomic_fetch_add(&lb_context_of(context)->children, 1);
+    add(cq);
     return cq;
 
 free_ticks:
@@ -152,11 +176,9 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
         lb_awaits_acknowledgement(&cq->async_events_fetched, ibv_cq->async_events_completed))
         pthread_cond_wait(&ibv_cq->cond, &ibv_cq->mutex);
     pthread_mutex_unlock(&ibv_cq->mutex);
-    if (ibv_cq->channel != NULL) {
-        lb_lock_acquire(&context->lock);
-        ibv_cq->channel->refcnt--;
-        lb_lock_release(&context->lock);
-    }
+    if (ibv_cq->channel != NULL)
+        __atomic_fetch_sub(&ibv_cq->channel->refcnt, 1, __ATOMIC_RELEASE);
+    remove_from_all(cq);
     pthread_mutex_destroy(&ibv_cq->mutex);
     pthread_cond_destroy(&ibv_cq->cond);
     atomic_fetch_sub(&context->children, 1);
@@ -290,4 +312,38 @@ void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num)
         atomic_store_explicit(&cq->consumer, kept, memory_order_release);
     }
     lb_lock_release(&cq->poll_lock);
+}
+
+static void hold(void)
+{
+    lb_lock_acquire(&cqs_lock);
+}
+
+static void release(void)
+{
+    lb_lock_release(&cqs_lock);
+}
+
+/*
+ * A thread that is not here may have been under a lock, own it, have acknowledged an event, or have an event to acknowledge: no
+ * post, poll, acknowledgement or destruction may wait for it. Of all queues: one without queue pairs is destroyed as well.
+ */
+static void forget_holders(void)
+{
+    for (struct lb_cq *cq = cqs; cq != NULL; cq = cq->next) {
+        lb_lock_forget(&cq->push_lock);
+        lb_lock_forget(&cq->poll_lock);
+        lb_lock_forget(&cq->proxies_lock);
+        pthread_mutex_init(&cq->base.mutex, NULL);
+        pthread_cond_init(&cq->base.cond, NULL);
+        cq->base.comp_events_completed = cq->comp_events_fetched;
+        cq->base.async_events_completed = cq->async_events_fetched;
+    }
+    release();
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, forget_holders);
 }

@@ -81,6 +81,10 @@ struct lb_cq {
     struct lb_cq_batch batch;
     uint64_t wall_ticks;          /* the device's time when wall_offset_ns was found */
     uint64_t wall_offset_ns;      /* CLOCK_REALTIME less the device's time */
+
+    /* All of the process, for a fork; cqs_lock (cq.c). */
+    struct lb_cq *next;
+    struct lb_cq *previous;
 };
 
 static inline struct lb_cq *lb_cq_of(struct ibv_cq *cq)
@@ -136,7 +140,7 @@ struct lb_subscription {
  * would wait there, so its channel is not subscribed.
  */
 struct lb_comp_channel {
-    struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock; base.fd */
+    struct ibv_comp_channel base; /* base.refcnt, the queues that use it, atomic; base.fd */
     struct lb_eventq events;
     struct lb_lock subscriptions_lock;
     struct lb_subscription *_Atomic subscriptions; /* subscriptions_lock to change */

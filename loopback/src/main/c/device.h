@@ -40,7 +40,6 @@ struct lb_context {
     struct lb_eventq async;     /* its descriptor is context.async_fd */
     struct lb_synthetic *synthetic; /* not NULL: the context is a synthetic device */
     void (*delete_synthetic)(struct lb_synthetic *synthetic); /* frees it with all its programs: nothing polls any more */
-    struct lb_lock lock;        /* completion channels' reference counts */
     _Atomic int children;       /* objects made from this context */
     bool internal;              /* the connection manager's: not counted, never closed */
     struct verbs_context verbs; /* ends with the struct ibv_context that users see */

@@ -60,7 +60,8 @@ LB_EXPORT void lb_event_free_list(struct lb_event *list);
 
 /*
  * Whether a fetched event is not acknowledged. In the child of a fork, those of its parent count as acknowledged, and the thread
- * that has forked may acknowledge one again.
+ * that has forked may acknowledge one again: the next event that the child fetches of the object then counts as acknowledged, and
+ * a destruction does not wait for it.
  */
 static inline bool lb_awaits_acknowledgement(const _Atomic uint32_t *fetched, uint32_t acknowledged)
 {

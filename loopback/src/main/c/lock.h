@@ -24,7 +24,7 @@
  *   lb_cq.poll_lock          consumer side of a completion queue
  *   lb_cq.push_lock          producer side; taken inside poll_lock only by resize and death
  *   lb_eventq.lock           events behind one file descriptor
- *   qp_table_lock, key_lock, timer_lock, queues_lock, srqs_lock, lb_context.lock    leaves
+ *   qp_table_lock, key_lock, timer_lock, queues_lock, cqs_lock, srqs_lock    leaves
  *
  * fork(2) takes the locks of the process as a whole (cm_lock, proxies_lock, and the leaves that are no object's), in this order:
  * each file that has one registers with lb_at_fork, in a constructor, and constructors run in the order of the Makefile. The
@@ -178,10 +178,14 @@ static inline void lb_lock_share(struct lb_lock *lock)
     lock->in_a_row = LB_LOCK_SHARED;
 }
 
-/* In the child of a fork, where the holder is not: the lock is free again, and biased to no thread. */
+/* In the child of a fork, where the holder is not: the lock is free again, and biased to no thread. A shared one stays so. */
 static inline void lb_lock_forget(struct lb_lock *lock)
 {
+    const bool is_shared = lock->in_a_row == LB_LOCK_SHARED;
+
     memset(lock, 0, sizeof(*lock));
+    if (is_shared)
+        lb_lock_share(lock);
 }
 
 /*

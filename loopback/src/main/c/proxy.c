@@ -664,13 +664,9 @@ static void forget(void)
         (void)close(proxy->socket);
         proxy->socket = -1;
         lb_wire_part(proxy->segment);
-        /* Their owners may be threads of the parent: the end of such a bias would wait for them. */
+        /* Its owner may be a thread of the parent: the end of such a bias would wait for it. */
         lb_lock_forget(&proxy->members_lock);
         lb_proxy_forget_doorbell(proxy);
-        if (atomic_load_explicit(&proxy->attached, memory_order_relaxed)) {
-            lb_lock_forget(&proxy->joined->send_cq->proxies_lock);
-            lb_lock_forget(&proxy->joined->recv_cq->proxies_lock);
-        }
     }
     proxies = NULL;
     release();

@@ -108,32 +108,19 @@ static void release(void)
     lb_lock_release(&qp_table_lock);
 }
 
-static void forget_queue(struct lb_cq *cq)
-{
-    lb_lock_forget(&cq->push_lock);
-    lb_lock_forget(&cq->poll_lock);
-    pthread_mutex_init(&cq->base.mutex, NULL);
-    pthread_cond_init(&cq->base.cond, NULL);
-    cq->base.comp_events_completed = cq->comp_events_fetched;
-    cq->base.async_events_completed = cq->async_events_fetched;
-}
-
-static void forget_objects(struct lb_qp *qp)
+static void forget_events(struct lb_qp *qp)
 {
     struct ibv_qp *base = &qp->base.qp_base;
 
-    forget_queue(qp->send_cq);
-    forget_queue(qp->recv_cq);
-    lb_lock_forget(&lb_context_of(base->context)->lock);
     pthread_mutex_init(&base->mutex, NULL);
     pthread_cond_init(&base->cond, NULL);
     base->events_completed = qp->async_events_fetched;
 }
 
 /*
- * A thread that is not here may have been under the lock of a queue pair or of its completion queues, or own it, or have
- * acknowledged an event: neither await_sections nor a post, a poll or an acknowledgement may wait for it. It may have an event
- * to acknowledge: no destruction may wait for that.
+ * A thread that is not here may have been under the lock of a queue pair, or own it, or have acknowledged an event: neither
+ * await_sections nor a post or an acknowledgement may wait for it. It may have an event to acknowledge: no destruction may wait
+ * for that.
  */
 static void forget_sections(void)
 {
@@ -145,7 +132,7 @@ static void forget_sections(void)
         lb_lock_forget(&qp->sq_lock);
         lb_lock_forget(&qp->rq_lock);
         if (qp->proxy == NULL)
-            forget_objects(qp);
+            forget_events(qp);
         qp->keeps = false; /* memory.c has forgotten the holds */
         qp->kept_local = NULL;
         qp->kept_remote = NULL;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cq.h"
 #include "process_end.h"
 #include "verbs_pair.h"
 #include "watch.h"
@@ -525,13 +526,35 @@ static void should_have_events_of_its_own_in_the_child_of_a_fork(void)
     verbs_pair_close(&eventful.pair);
 }
 
-/* Fetches an event of each kind and acknowledges them when it is told to. */
+/*
+ * Fetches an event of each kind, and acknowledges them when it is told to. Until then it holds the locks of a completion queue, as
+ * a resize and an acknowledgement do.
+ */
 struct fetcher {
     struct verbs_pair pair;
+    struct verbs_pair parted; /* without its queue pairs, when the events are fetched */
+    struct ibv_cq *unused;    /* never had a queue pair */
     struct rdma_cm_id *id;
     _Atomic bool has_fetched;
     _Atomic bool ends;
 };
+
+/* The queue of the event has no queue pair any more. */
+static struct ibv_cq *fetch_and_part(struct verbs_pair *pair)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    CHECK_EQ(ibv_req_notify_cq(pair->cq[1], 0), 0);
+    verbs_recv(pair, 1, 2, 0, 64);
+    verbs_send(pair, 0, 1, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
+    CHECK_EQ(ibv_get_cq_event(pair->channel, &cq, &context), 0);
+    for (int side = 0; side < 2; side++) {
+        CHECK_EQ(ibv_destroy_qp(pair->qp[side]), 0);
+        pair->qp[side] = NULL;
+    }
+    return cq;
+}
 
 static void *fetch_and_acknowledge_when_told(void *argument)
 {
@@ -554,9 +577,17 @@ static void *fetch_and_acknowledge_when_told(void *argument)
     CHECK_EQ(ibv_get_async_event(fetcher->pair.context, &of_qp), 0);
     CHECK_EQ(of_qp.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
     CHECK_EQ(rdma_get_cm_event(fetcher->id->channel, &of_id), 0);
+    struct ibv_cq *parted = fetch_and_part(&fetcher->parted);
+    lb_lock_acquire(&lb_cq_of(fetcher->unused)->poll_lock); /* test_thread.c has what the device does not export */
+    lb_lock_acquire(&lb_cq_of(fetcher->unused)->push_lock);
+    pthread_mutex_lock(&fetcher->unused->mutex);
     fetcher->has_fetched = true;
     while (!fetcher->ends)
         (void)poll(NULL, 0, 1);
+    pthread_mutex_unlock(&fetcher->unused->mutex);
+    lb_lock_release(&lb_cq_of(fetcher->unused)->push_lock);
+    lb_lock_release(&lb_cq_of(fetcher->unused)->poll_lock);
+    ibv_ack_cq_events(parted, 1);
     ibv_ack_async_event(&of_srq);
     ibv_ack_async_event(&of_qp);
     ibv_ack_cq_events(cq, 1);
@@ -564,7 +595,17 @@ static void *fetch_and_acknowledge_when_told(void *argument)
     return NULL;
 }
 
-/* The thread that would acknowledge them is not there in the child. */
+static void close_all(struct fetcher *fetcher)
+{
+    CHECK_EQ(rdma_destroy_id(fetcher->id), 0);
+    CHECK_EQ(ibv_req_notify_cq(fetcher->unused, 0), 0);
+    CHECK_EQ(ibv_resize_cq(fetcher->unused, 128), 0);
+    CHECK_EQ(ibv_destroy_cq(fetcher->unused), 0);
+    verbs_pair_close(&fetcher->pair);
+    verbs_pair_close(&fetcher->parted);
+}
+
+/* The thread that would acknowledge them, and release the locks, is not there in the child. */
 static void should_destroy_objects_in_the_child_of_a_fork_whose_events_its_parent_has_fetched(void)
 {
     struct fetcher fetcher = {.ends = false};
@@ -577,6 +618,9 @@ static void should_destroy_objects_in_the_child_of_a_fork_whose_events_its_paren
     CHECK_EQ(rdma_create_id(channel, &fetcher.id, NULL, RDMA_PS_TCP), 0);
     CHECK_EQ(rdma_resolve_addr(fetcher.id, NULL, (struct sockaddr *)&address, 1000), 0);
     verbs_pair_open(&fetcher.pair, &(struct verbs_options){.rnr_retry = 7, .srq_wr = 32});
+    verbs_pair_open(&fetcher.parted, &(struct verbs_options){.rnr_retry = 7});
+    fetcher.unused = ibv_create_cq(fetcher.pair.context, 16, NULL, fetcher.pair.channel, 0);
+    CHECK(fetcher.unused != NULL);
     CHECK_EQ(pthread_create(&thread, NULL, fetch_and_acknowledge_when_told, &fetcher), 0);
     while (!fetcher.has_fetched)
         (void)poll(NULL, 0, 1);
@@ -584,17 +628,15 @@ static void should_destroy_objects_in_the_child_of_a_fork_whose_events_its_paren
     CHECK(child >= 0);
     if (child == 0) {
         alarm(10);
-        CHECK_EQ(rdma_destroy_id(fetcher.id), 0);
-        verbs_pair_close(&fetcher.pair);
+        close_all(&fetcher);
         _exit(0);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
     fetcher.ends = true;
     CHECK_EQ(pthread_join(thread, NULL), 0);
-    CHECK_EQ(rdma_destroy_id(fetcher.id), 0);
+    close_all(&fetcher);
     rdma_destroy_event_channel(channel);
-    verbs_pair_close(&fetcher.pair);
 }
 #endif
 #endif

@@ -775,6 +775,31 @@ static void should_wait_for_a_section_under_a_lock(void)
     wait_for_holder(pass, true);
 }
 
+static void take_as_often_as_biases(struct lb_lock *lock)
+{
+    for (uint32_t i = 0; i <= IN_A_ROW; i++) {
+        lb_lock_acquire(lock);
+        lb_lock_release(lock);
+    }
+}
+
+/* That of a batch of an extended completion queue, which another thread may end than has begun it. */
+static void should_bias_no_shared_lock_in_the_child_of_a_fork(void)
+{
+    struct lb_lock usual = {0};
+    struct lb_lock shared = {0};
+
+    lb_lock_share(&shared);
+    lb_lock_acquire(&usual);
+    lb_lock_acquire(&shared);
+    lb_lock_forget(&usual);
+    lb_lock_forget(&shared);
+    take_as_often_as_biases(&usual);
+    take_as_often_as_biases(&shared);
+    CHECK_EQ(usual.owner != NULL, has_barrier);
+    CHECK(shared.owner == NULL);
+}
+
 const struct test thread_tests[] = {
     {"a queue as long as the send queue is never overrun by it", should_not_overrun_a_queue_as_long_as_the_send_queue},
     {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
@@ -789,6 +814,7 @@ const struct test thread_tests[] = {
         should_look_again_at_a_lock_whose_release_has_overlooked_a_sleeper},
     {"a lock that was biased to a thread has one holder at a time", should_share_a_lock_that_was_biased},
     {"a lock is biased to its first owner again, and to no other thread", should_bias_a_lock_to_its_first_owner_alone},
+    {"a shared lock is biased to no thread in the child of a fork", should_bias_no_shared_lock_in_the_child_of_a_fork},
     {"a lock that is biased again and again has one holder at a time", should_share_a_lock_that_is_biased_again},
     {"a thread waits for the owner of a biased lock", should_wait_for_the_owner_of_a_biased_lock},
     {"a thread waits for the section of another one under a lock", should_wait_for_a_section_under_a_lock},
