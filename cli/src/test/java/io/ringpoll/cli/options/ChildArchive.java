@@ -4,7 +4,6 @@ import io.ringpoll.cli.Ringpoll;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,11 +20,11 @@ import java.util.stream.Stream;
 final class ChildArchive {
     private static final String FOLDER = "ringpoll.child.archive";
     private static final int BOUND_SECONDS = 240;
+    /** Without those that fail on a busy machine, such as throughput. */
     private static final List<String> CALLS = List.of(
         "run --device loopback --wait block --warm-up 0 --operations 1000",
         "replicate --log disk --warm-up 0 --seconds 1 --rounds 1",
-        "latency --warm-up 0 --iterations 3 --lead-in 5",
-        "throughput --warm-up 0 --rounds 1 --window 10 --lead-in 10");
+        "latency --warm-up 0 --iterations 3 --lead-in 5");
 
     private ChildArchive() {
     }
@@ -35,57 +34,67 @@ final class ChildArchive {
         return Made.OPTIONS;
     }
 
-    private static final class Made {
-        static final List<String> OPTIONS = make();
-
-        private static List<String> make() {
-            final String classPath = System.getProperty("java.class.path");
-            final String folder = System.getProperty(FOLDER);
-            try {
-                return folder == null ? List.of("-cp", classPath) : make(classPath, Path.of(folder));
-            } catch (final IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (final InterruptedException e) {
-                throw new IllegalStateException(e);
+    /** Without an archive if there is no folder, or if none can be made: children then start slower. */
+    static List<String> options(final String classPath, final String folder) {
+        try {
+            if (folder != null) {
+                return withArchive(classPath, Path.of(folder));
             }
+        } catch (final IOException e) {
+            warn(e);
+        } catch (final InterruptedException e) {
+            warn(e);
+            Thread.currentThread().interrupt();
         }
+        return List.of("-cp", classPath);
+    }
 
-        private static List<String> make(final String classPath, final Path folder) throws IOException, InterruptedException {
-            Files.createDirectories(folder);
-            final List<String> options = List.of("-cp", jars(classPath, folder));
-            final Path archive = folder.resolve("classes.jsa");
-            final Path log = folder.resolve("log");
-            final List<String> command = new ArrayList<>(ChildCommand.java());
-            command.add("-XX:ArchiveClassesAtExit=" + archive);
-            command.addAll(options);
-            command.add(Training.class.getName());
-            final Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile())
-                .start();
+    private static void warn(final Exception reason) {
+        System.getLogger(ChildArchive.class.getName()).log(System.Logger.Level.WARNING,
+            "children start without an archive of classes: " + reason);
+    }
+
+    private static List<String> withArchive(final String classPath, final Path folder) throws IOException, InterruptedException {
+        Files.createDirectories(folder);
+        final List<String> options = List.of("-cp", jars(classPath, folder));
+        final Path archive = folder.resolve("classes.jsa");
+        final Path log = folder.resolve("log");
+        final List<String> command = new ArrayList<>(ChildCommand.java());
+        command.add("-XX:ArchiveClassesAtExit=" + archive);
+        command.addAll(options);
+        command.add(Training.class.getName());
+        final Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        try {
             if (!process.waitFor(BOUND_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                process.destroyForcibly();
-                throw new IllegalStateException("no archive of classes: " + Files.readString(log));
+                throw new IOException("the training does not end with 0: " + Files.readString(log));
             }
-            // Without a message where the options of a child leave it no use of the archive.
-            return Stream.concat(options.stream(),
-                Stream.of("-XX:SharedArchiveFile=" + archive, "-Xlog:cds=off", "-Xlog:aot=off")).toList();
+        } finally {
+            process.destroyForcibly();
         }
+        // Without a message where the options of a child leave it no use of the archive.
+        return Stream.concat(options.stream(),
+            Stream.of("-XX:SharedArchiveFile=" + archive, "-Xlog:cds=off", "-Xlog:aot=off")).toList();
+    }
 
-        private static String jars(final String classPath, final Path folder) {
-            final List<String> jars = new ArrayList<>();
-            for (final String entry : classPath.split(File.pathSeparator)) {
-                jars.add(Files.isDirectory(Path.of(entry)) ? jar(entry, folder.resolve(jars.size() + ".jar")) : entry);
-            }
-            return String.join(File.pathSeparator, jars);
+    private static String jars(final String classPath, final Path folder) throws IOException {
+        final List<String> jars = new ArrayList<>();
+        for (final String entry : classPath.split(File.pathSeparator)) {
+            jars.add(Files.isDirectory(Path.of(entry)) ? jar(entry, folder.resolve(jars.size() + ".jar")) : entry);
         }
+        return String.join(File.pathSeparator, jars);
+    }
 
-        private static String jar(final String classes, final Path jar) {
-            final int status = ToolProvider.findFirst("jar").orElseThrow().run(System.out, System.err, "--create",
-                "--no-compress", "--file", jar.toString(), "-C", classes, ".");
-            if (status != 0) {
-                throw new IllegalStateException("jar of " + classes + " ends with " + status);
-            }
-            return jar.toString();
+    private static String jar(final String classes, final Path jar) throws IOException {
+        final int status = ToolProvider.findFirst("jar").orElseThrow().run(System.out, System.err, "--create",
+            "--no-compress", "--file", jar.toString(), "-C", classes, ".");
+        if (status != 0) {
+            throw new IOException("jar of " + classes + " ends with " + status);
         }
+        return jar.toString();
+    }
+
+    private static final class Made {
+        static final List<String> OPTIONS = options(System.getProperty("java.class.path"), System.getProperty(FOLDER));
     }
 
     /** The process whose classes are archived. */
@@ -99,12 +108,20 @@ final class ChildArchive {
          * @param arguments not used
          */
         public static void main(final String... arguments) {
+            System.exit(status(CALLS));
+        }
+
+        /** 0 if all calls succeed, or 1. */
+        static int status(final List<String> calls) {
             final PrintStream out = System.out;
-            for (final String call : CALLS) {
+            int status = 0;
+            for (final String call : calls) {
                 final String[] words = call.split(" ");
-                out.println(call + " ends with " + Ringpoll.commandLine(words).execute(words));
+                final int ended = Ringpoll.commandLine(words).execute(words);
+                out.println(call + " ends with " + ended);
+                status = ended == 0 ? status : 1;
             }
-            System.exit(0);
+            return status;
         }
     }
 }
