@@ -29,7 +29,7 @@ public final class ChildProcesses implements AutoCloseable {
     private final Random random = new Random(seed);
 
     /**
-     * Logs the seed of the test's random moments.
+     * Logs the seed of the test's random moments and numbers.
      *
      * @param folder for the logs
      */
@@ -47,9 +47,14 @@ public final class ChildProcesses implements AutoCloseable {
         return process;
     }
 
+    /** A random number below a bound. */
+    public int draw(final int bound) {
+        return random.nextInt(bound);
+    }
+
     /** Kills a process at a random moment of the next so many milliseconds; it can do nothing about it. */
     public void killWithin(final Process process, final int milliseconds) throws InterruptedException {
-        Thread.sleep(random.nextInt(milliseconds));
+        Thread.sleep(draw(milliseconds));
         process.destroyForcibly().waitFor();
     }
 
