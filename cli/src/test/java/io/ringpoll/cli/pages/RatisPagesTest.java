@@ -86,14 +86,32 @@ class RatisPagesTest {
     void shouldEndWithOneLineIfAServerCannotStart() throws Exception {
         compile(SUM, block(QUICKSTART, "java"));
         final String address = Device.current().address().host() + ":7491";
-        final List<String> mistakes = List.of("server x data " + address, "server 1 data " + address, "server 0 data 127.0.0.1");
-        for (final String arguments : mistakes) {
-            assertFailure(arguments.split(" "));
-        }
+        assertFailure("server", "x", data("x"), address);
+        assertFailure("server", "1", data("1"), address);
+        assertFailure("server", "0", data("0"), "127.0.0.1");
         try (Peer peer = Peer.ofLocal(Device.current().address().host());
              Endpoint occupant = peer.listen(Device.current().address().host(), "7491")) {
-            assertFailure("server", "0", folder.resolve("data").toString(), address);
-            assertFailure("all", folder.resolve("data").toString());
+            assertFailure("server", "0", data("occupied"), address);
+            assertFailure("all", data("all"));
+        }
+    }
+
+    @Test
+    void shouldEndWithOneLineIfAnotherServerHasItsFolder() throws Exception {
+        compile(SUM, block(QUICKSTART, "java"));
+        final String host = Device.current().address().host();
+        final List<String> addresses = List.of(host + ":7491", host + ":7492");
+        server(0, addresses);
+        awaitStarted(0);
+        assertFailure(words(List.of("server", "1", data("0")), addresses));
+        assertTrue(processes.getFirst().isAlive());
+    }
+
+    private void awaitStarted(final int number) throws IOException, InterruptedException {
+        final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_S);
+        while (!Files.readString(folder.resolve("server-" + number + ".out")).contains("has started")) {
+            assertTrue(System.nanoTime() < deadline, "the server does not start");
+            Thread.sleep(20);
         }
     }
 
@@ -142,7 +160,11 @@ class RatisPagesTest {
 
     private void server(final int number, final List<String> addresses) throws IOException {
         start("server-" + number, SUM, words(
-            List.of("server", Integer.toString(number), folder.resolve("data-" + number).toString()), addresses));
+            List.of("server", Integer.toString(number), data(Integer.toString(number))), addresses));
+    }
+
+    private String data(final String name) {
+        return folder.resolve("data-" + name).toString();
     }
 
     private static String[] words(final List<String> first, final List<String> rest) {
