@@ -108,6 +108,23 @@ static void release(void)
     lb_lock_release(&qp_table_lock);
 }
 
+/*
+ * A thread that is not here may have taken a sender from the list of a shared receive queue, to wake it: the sender waits there
+ * again, with that thread's reference, and the next post of a receive wakes it. srq.c has put the list in order.
+ */
+static void wait_again(struct lb_qp *sender)
+{
+    struct lb_srq *srq = sender->waiting_srq;
+
+    if (sender->wait != LB_WAIT_RNR || srq == NULL || sender->in_waiters)
+        return;
+    sender->in_waiters = true;
+    sender->next_waiter = srq->first_waiter;
+    srq->first_waiter = sender;
+    if (srq->last_waiter == NULL)
+        srq->last_waiter = sender;
+}
+
 static void forget_events(struct lb_qp *qp)
 {
     struct ibv_qp *base = &qp->base.qp_base;
@@ -131,8 +148,10 @@ static void forget_sections(void)
             continue;
         lb_lock_forget(&qp->sq_lock);
         lb_lock_forget(&qp->rq_lock);
-        if (qp->proxy == NULL)
+        if (qp->proxy == NULL) {
             forget_events(qp);
+            wait_again(qp);
+        }
         qp->keeps = false; /* memory.c has forgotten the holds */
         qp->kept_local = NULL;
         qp->kept_remote = NULL;
