@@ -3,15 +3,16 @@ package io.ringpoll.connections;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The reason for which a connection ends, and its detail: the first one counts, or what explains it. Any thread, except for the
- * goodbye.
+ * The reason for which a connection ends, and its detail: the first one counts, or what explains it. Any thread, except for what
+ * has been received.
  */
 final class ConnectionEnd {
     private final AtomicReference<Reason> reason = new AtomicReference<>();
     /** This side has closed the connection, perhaps after the first reason. */
     private volatile boolean closedHere;
-    /** The peer's last message has been received; polling thread. */
+    /** The peer's last message has been received; polling thread, as the next. */
     private boolean goodbyeReceived;
+    private boolean messageDropped;
 
     private record Reason(DisconnectReason reason, String detail) {
     }
@@ -46,14 +47,22 @@ final class ConnectionEnd {
         return !closedHere && reason().deliversReceived();
     }
 
+    /** Notes what has been received and is not delivered, by the kind of its immediate data. */
+    void onDropped(final int kind) {
+        goodbyeReceived |= kind == Immediate.GOODBYE;
+        messageDropped |= kind == Immediate.MESSAGE;
+    }
+
     /**
      * The reason for the listener: the event of a disconnect may be seen before the goodbye, and before this side drops messages
      * because it has closed.
+     *
+     * @param waits whether messages wait, which are dropped now
      */
-    DisconnectReason reported() {
+    DisconnectReason reported(final boolean waits) {
         final DisconnectReason first = reason();
         if (first == DisconnectReason.PEER_LOST && goodbyeReceived) {
-            return closedHere ? DisconnectReason.CLOSED : DisconnectReason.PEER_CLOSED;
+            return closedHere && (messageDropped || waits) ? DisconnectReason.CLOSED : DisconnectReason.PEER_CLOSED;
         }
         return first;
     }

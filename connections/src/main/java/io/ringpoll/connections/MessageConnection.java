@@ -492,7 +492,7 @@ public final class MessageConnection extends ReceivingSide {
         poller().timers().removeAll(this);
         if (started) {
             try {
-                listener().onDisconnected(this, end.reported());
+                listener().onDisconnected(this, end.reported((state & WAITING) != 0));
             } catch (final Throwable failure) {
                 poller().onListenerException(failure);
             }
@@ -545,8 +545,8 @@ public final class MessageConnection extends ReceivingSide {
             onReceiveCompleted();
             if (isOpen() || end.deliversReceived()) {
                 onUnusual(buffer, length, immediate);
-            } else if (Immediate.kind(immediate) == Immediate.GOODBYE) {
-                end.onGoodbye();
+            } else {
+                end.onDropped(Immediate.kind(immediate));
             }
             retireIfFlushed();
         }

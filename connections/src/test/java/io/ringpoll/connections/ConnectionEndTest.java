@@ -41,18 +41,24 @@ class ConnectionEndTest {
         end.explain(DisconnectReason.PROTOCOL_VIOLATION, "a message without credit");
         end.onGoodbye();
         assertFalse(end.deliversReceived());
-        assertEquals(DisconnectReason.PROTOCOL_VIOLATION, end.reported());
+        assertEquals(DisconnectReason.PROTOCOL_VIOLATION, end.reported(false));
     }
 
     @Test
     void shouldReportThatThePeerHasClosedOnlyIfThisSideHasDroppedNothing() {
         assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
         assertTrue(end.deliversReceived());
-        assertEquals(DisconnectReason.PEER_LOST, end.reported());
+        assertEquals(DisconnectReason.PEER_LOST, end.reported(false));
         end.onGoodbye();
-        assertEquals(DisconnectReason.PEER_CLOSED, end.reported());
+        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(false));
+        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(true), "refused by the listener");
         assertFalse(end.request(DisconnectReason.CLOSED, ""));
         assertFalse(end.deliversReceived());
-        assertEquals(DisconnectReason.CLOSED, end.reported());
+        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(false));
+        assertEquals(DisconnectReason.CLOSED, end.reported(true));
+        end.onDropped(Immediate.CREDITS);
+        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(false));
+        end.onDropped(Immediate.MESSAGE);
+        assertEquals(DisconnectReason.CLOSED, end.reported(false));
     }
 }
