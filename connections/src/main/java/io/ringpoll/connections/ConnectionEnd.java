@@ -3,8 +3,8 @@ package io.ringpoll.connections;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The reason for which a connection ends, and its detail: the first one counts, or what explains it. Any thread, except for what
- * has been received.
+ * The reason why a connection ends, with its detail. The first reason counts, unless a later one explains it. Any thread requests
+ * the end; the polling thread notes received and dropped messages.
  */
 final class ConnectionEnd {
     private final AtomicReference<Reason> reason = new AtomicReference<>();
@@ -54,8 +54,9 @@ final class ConnectionEnd {
     }
 
     /**
-     * The reason for the listener: the event of a disconnect may be seen before the goodbye, and before this side drops messages
-     * because it has closed.
+     * The reason for the listener. A disconnect event that is handled before the goodbye is polled looks like the loss of the
+     * peer; the goodbye shows that the peer has closed. That is not reported if this side has dropped messages after its own
+     * close.
      *
      * @param waits whether messages wait, which are dropped now
      */
