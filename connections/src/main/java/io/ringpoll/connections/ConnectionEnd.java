@@ -10,6 +10,8 @@ final class ConnectionEnd {
     private final AtomicReference<Reason> reason = new AtomicReference<>();
     /** This side has closed the connection, perhaps after the first reason. */
     private volatile boolean closedHere;
+    /** The peer has gone, perhaps after the first reason. */
+    private volatile boolean peerGone;
     /** The peer's last message has been received; polling thread, as the next. */
     private boolean goodbyeReceived;
     private boolean messageDropped;
@@ -21,6 +23,8 @@ final class ConnectionEnd {
     boolean request(final DisconnectReason first, final String detail) {
         if (first == DisconnectReason.CLOSED) {
             closedHere = true;
+        } else if (first == DisconnectReason.PEER_LOST) {
+            peerGone = true;
         }
         return reason.compareAndSet(null, new Reason(first, detail));
     }
@@ -36,6 +40,11 @@ final class ConnectionEnd {
         if (cause != DisconnectReason.PEER_LOST && first != null && first.reason == DisconnectReason.PEER_LOST) {
             reason.compareAndSet(first, new Reason(cause, detail));
         }
+    }
+
+    /** Whether the peer is to get a goodbye. One to a peer that has gone would fail, after the time-outs of the device. */
+    boolean saysGoodbye() {
+        return reason() == DisconnectReason.CLOSED && !peerGone;
     }
 
     void onGoodbye() {
@@ -54,18 +63,19 @@ final class ConnectionEnd {
     }
 
     /**
-     * The reason for the listener. A disconnect event that is handled before the goodbye is polled looks like the loss of the
-     * peer; the goodbye shows that the peer has closed. That is not reported if this side has dropped messages after its own
-     * close.
+     * Decides on the reason for the listener. A disconnect event that is handled before the goodbye is polled looks like the loss
+     * of the peer; the goodbye shows that the peer has closed. That is not reported if this side has dropped messages after its
+     * own close.
      *
      * @param waits whether messages wait, which are dropped now
      */
-    DisconnectReason reported(final boolean waits) {
-        final DisconnectReason first = reason();
-        if (first == DisconnectReason.PEER_LOST && goodbyeReceived) {
-            return closedHere && (messageDropped || waits) ? DisconnectReason.CLOSED : DisconnectReason.PEER_CLOSED;
+    DisconnectReason conclude(final boolean waits) {
+        if (goodbyeReceived && reason() == DisconnectReason.PEER_LOST) {
+            final boolean dropped = closedHere && (messageDropped || waits);
+            // Without the detail, which is that of a loss.
+            reason.set(new Reason(dropped ? DisconnectReason.CLOSED : DisconnectReason.PEER_CLOSED, ""));
         }
-        return first;
+        return reason();
     }
 
     /** Null if the connection does not end. */

@@ -281,9 +281,16 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     @Override
     protected void onLost(final KeptConnection<MessageConnection> kept, final RcEvent event) {
         kept.owner().requestEnd(DisconnectReason.PEER_LOST, "connection event " + event +
-            (event == RcEvent.REJECTED ? ": nobody listens there, or the server has refused the request" : ""));
+            switch (event) {
+                case REJECTED -> ": nobody listens there, or the server has refused the request";
+                case CLOSED -> ": the peer has disconnected without a goodbye";
+                default -> "";
+            });
         if (isClosedBeforeEstablished(kept)) {
             release(kept);
+        } else if (kept.phase() == Phase.ENDING) {
+            // Nothing reaches the peer any more, nor does the goodbye under way.
+            disconnect(kept, FLUSH_NS);
         }
     }
 

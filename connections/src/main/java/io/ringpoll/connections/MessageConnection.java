@@ -431,7 +431,7 @@ public final class MessageConnection extends ReceivingSide {
         if (retired) {
             return;
         }
-        if (endReason() == DisconnectReason.CLOSED && !queueFailed && (state & UNSENT) == 0 && sayGoodbye()) {
+        if (end.saysGoodbye() && !queueFailed && (state & UNSENT) == 0 && sayGoodbye()) {
             return;
         }
         requestDisconnect();
@@ -492,7 +492,7 @@ public final class MessageConnection extends ReceivingSide {
         poller().timers().removeAll(this);
         if (started) {
             try {
-                listener().onDisconnected(this, end.reported((state & WAITING) != 0));
+                listener().onDisconnected(this, end.conclude((state & WAITING) != 0));
             } catch (final Throwable failure) {
                 poller().onListenerException(failure);
             }

@@ -41,24 +41,54 @@ class ConnectionEndTest {
         end.explain(DisconnectReason.PROTOCOL_VIOLATION, "a message without credit");
         end.onGoodbye();
         assertFalse(end.deliversReceived());
-        assertEquals(DisconnectReason.PROTOCOL_VIOLATION, end.reported(false));
+        assertEquals(DisconnectReason.PROTOCOL_VIOLATION, end.conclude(false));
     }
 
     @Test
-    void shouldReportThatThePeerHasClosedOnlyIfThisSideHasDroppedNothing() {
+    void shouldReportThatThePeerHasClosedIfTheEventCameFirst() {
         assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
         assertTrue(end.deliversReceived());
-        assertEquals(DisconnectReason.PEER_LOST, end.reported(false));
+        assertEquals(DisconnectReason.PEER_LOST, end.conclude(false));
+        assertEquals("event", end.detail());
         end.onGoodbye();
-        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(false));
-        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(true), "refused by the listener");
+        assertEquals(DisconnectReason.PEER_CLOSED, end.conclude(true), "refused by the listener");
+        assertEquals("", end.detail(), "the peer was not lost");
+    }
+
+    @Test
+    void shouldReportThatThePeerHasClosedIfNothingWasDroppedAfterTheOwnClose() {
+        closeAfterTheEvent();
+        end.onDropped(Immediate.CREDITS);
+        assertEquals(DisconnectReason.PEER_CLOSED, end.conclude(false));
+    }
+
+    @Test
+    void shouldReportItsOwnCloseIfAMessageWasDropped() {
+        closeAfterTheEvent();
+        end.onDropped(Immediate.MESSAGE);
+        assertEquals(DisconnectReason.CLOSED, end.conclude(false));
+        assertEquals("", end.detail());
+    }
+
+    @Test
+    void shouldReportItsOwnCloseIfAMessageWaits() {
+        closeAfterTheEvent();
+        assertEquals(DisconnectReason.CLOSED, end.conclude(true));
+    }
+
+    private void closeAfterTheEvent() {
+        assertTrue(end.request(DisconnectReason.PEER_LOST, "event"));
+        end.onGoodbye();
         assertFalse(end.request(DisconnectReason.CLOSED, ""));
         assertFalse(end.deliversReceived());
-        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(false));
-        assertEquals(DisconnectReason.CLOSED, end.reported(true));
-        end.onDropped(Immediate.CREDITS);
-        assertEquals(DisconnectReason.PEER_CLOSED, end.reported(false));
-        end.onDropped(Immediate.MESSAGE);
-        assertEquals(DisconnectReason.CLOSED, end.reported(false));
+    }
+
+    @Test
+    void shouldSayGoodbyeUnlessThePeerHasGone() {
+        assertFalse(end.saysGoodbye());
+        assertTrue(end.request(DisconnectReason.CLOSED, ""));
+        assertTrue(end.saysGoodbye());
+        assertFalse(end.request(DisconnectReason.PEER_LOST, "event"));
+        assertFalse(end.saysGoodbye());
     }
 }
