@@ -25,6 +25,9 @@ public final class ConnectionTimer {
     /** Polling thread, as the next: those of {@link ConnectionTimers}. */
     long dueNs;
     int place = NONE;
+    /** The scheduled timers of the connection before and after this one; the end of the connection removes them all. */
+    private ConnectionTimer previous;
+    private ConnectionTimer next;
 
     ConnectionTimer(final MessageConnection connection, final Runnable task) {
         this.connection = connection;
@@ -73,8 +76,27 @@ public final class ConnectionTimer {
         return place != NONE;
     }
 
-    MessageConnection connection() {
-        return connection;
+    /** Adds this timer to the scheduled ones of its connection. */
+    void link() {
+        next = connection.scheduled;
+        if (next != null) {
+            next.previous = this;
+        }
+        connection.scheduled = this;
+    }
+
+    /** Removes this timer from the scheduled ones of its connection. */
+    void unlink() {
+        if (previous == null) {
+            connection.scheduled = next;
+        } else {
+            previous.next = next;
+        }
+        if (next != null) {
+            next.previous = previous;
+        }
+        previous = null;
+        next = null;
     }
 
     /** Executes the task, if the connection has not begun to end; polling thread. */

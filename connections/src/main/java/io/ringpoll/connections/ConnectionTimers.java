@@ -48,6 +48,7 @@ final class ConnectionTimers implements TimedWork {
                 heap = Arrays.copyOf(heap, 2 * size);
             }
             put(timer, size++);
+            timer.link();
         }
         restore(timer);
     }
@@ -61,24 +62,13 @@ final class ConnectionTimers implements TimedWork {
             restore(last);
         }
         timer.place = ConnectionTimer.NONE;
+        timer.unlink();
     }
 
     /** Removes the timers of a connection that ends. */
     void removeAll(final MessageConnection connection) {
-        int kept = 0;
-        for (int i = 0; i < size; i++) {
-            if (heap[i].connection() == connection) {
-                heap[i].place = ConnectionTimer.NONE;
-            } else {
-                put(heap[i], kept++);
-            }
-        }
-        if (kept < size) {
-            Arrays.fill(heap, kept, size, null);
-            size = 0;
-            while (size < kept) {
-                restore(heap[size++]);
-            }
+        while (connection.scheduled != null) {
+            remove(connection.scheduled);
         }
     }
 

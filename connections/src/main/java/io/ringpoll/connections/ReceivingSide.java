@@ -34,6 +34,8 @@ abstract class ReceivingSide extends SendingSide {
     private boolean handledIsRetained;
     private final RetainedMessages retained;
     private final WaitingMessages waiting;
+    /** One of the scheduled timers, which has the others; null if there is none. */
+    ConnectionTimer scheduled;
 
     ReceivingSide(final ConnectionPoller poller, final RcConnection connection, final MessageBuffers memory,
         final MessageLayout layout, final ConnectionListener listener) {
