@@ -213,16 +213,18 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         final long at = elementOffset(index, element);
         final int former = memory.get(ValueLayout.JAVA_INT, at + IbvWr.SGE_LENGTH_OFFSET);
         final long total = lengths[index] - Integer.toUnsignedLong(former) + lengthBytes;
-        if (total > MAX_MESSAGE_BYTES) {
-            throw tooLong(total);
-        }
+        requireLength(total);
         memory.set(ValueLayout.JAVA_LONG, at + IbvWr.SGE_ADDR_OFFSET, address);
         memory.set(ValueLayout.JAVA_INT, at + IbvWr.SGE_LENGTH_OFFSET, (int) lengthBytes);
         lengths[index] = total;
     }
 
-    static IllegalArgumentException tooLong(final long total) {
-        return new IllegalArgumentException("a message of " + total + " bytes; at most " + MAX_MESSAGE_BYTES + " can be posted");
+    /** Requires a message to have a length that verbs allow. */
+    static void requireLength(final long lengthBytes) {
+        if (lengthBytes > MAX_MESSAGE_BYTES) {
+            throw new IllegalArgumentException(
+                "a message of " + lengthBytes + " bytes; at most " + MAX_MESSAGE_BYTES + " can be posted");
+        }
     }
 
     /**

@@ -11,9 +11,11 @@ import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.lifecycle.Parents;
+import io.ringpoll.internal.verbs.MessagePosts;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,12 +33,14 @@ import java.util.Objects;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_qp.3.html">ibv_create_qp(3)</a>
  */
 public final class QueuePair extends NativeResource {
-    /** Guards the users and budgets of completion queues while queue pairs are created and closed. */
-    private static final Object BUDGETS = new Object();
     /** Instead of the errno value of a single request that is not counted yet. */
     private static final int NOT_RESERVED = Integer.MIN_VALUE;
     /** The same, after it was counted and before it was posted. */
     private static final int RESERVED = NOT_RESERVED + 1;
+
+    static {
+        MessagePosts.register(QueuePair.class, MemoryRegion.class, LeasedSends::new, LeasedReceives::new);
+    }
 
     private final ConnectionId id;
     private final ProtectionDomain domain;
@@ -53,7 +57,7 @@ public final class QueuePair extends NativeResource {
     private final ProtectionDomain sendDomain;
     private final ProtectionDomain receiveDomain;
     private final boolean signalAll;
-    private final boolean ownsBudgets;
+    private final QueueBudgets budgets;
     private final MemorySegment sendFunction;
     private final MemorySegment receiveFunction;
     /** Calls that post to the send queue. */
@@ -85,11 +89,9 @@ public final class QueuePair extends NativeResource {
         signalAll = attributes.signalAll();
         sendFunction = PostFunctions.sendOf(address);
         receiveFunction = PostFunctions.receiveOf(address);
-        ownsBudgets = attributes.completionBudget();
-        useQueues();
-        // A budget that is there without being opened here is the user's own.
-        sendBudget = ownsBudgets ? sendQueue.budget() : null;
-        receiveBudget = ownsBudgets ? receiveQueue.budget() : null;
+        budgets = QueueBudgets.open(attributes);
+        sendBudget = budgets.ofSends();
+        receiveBudget = budgets.ofReceives();
         sends = HotCalls.register(QueuePair.class);
         // With one completion queue for both they share its budget.
         receives = sendQueue == receiveQueue ? sends.registerPartner() : HotCalls.register(QueuePair.class);
@@ -161,7 +163,7 @@ public final class QueuePair extends NativeResource {
                 return created;
             } catch (final RuntimeException | Error failure) {
                 if (created != null) {
-                    created.leaveQueues();
+                    created.budgets.close();
                 }
                 ConnectionFunctions.rdma_destroy_qp(idAddress);
                 throw failure;
@@ -181,53 +183,6 @@ public final class QueuePair extends NativeResource {
         return DeviceAttributes.of(context).filter(device -> asked > device.maxQpWr())
             .map(device -> context.name() + " allows " + device.maxQpWr() + " requests in a queue, not " + asked)
             .orElse("the device may not allow so many requests, elements or inline bytes");
-    }
-
-    private boolean countsReceives() {
-        return ownsBudgets && (sharedReceives == null || receiveQueue == sendQueue);
-    }
-
-    private void useQueues() {
-        synchronized (BUDGETS) {
-            QueueUsers.require(sendQueue, ownsBudgets);
-            QueueUsers.require(receiveQueue, countsReceives());
-            if (ownsBudgets) {
-                openBudgets();
-            }
-            // Nothing fails from here on.
-            QueueUsers.add(sendQueue, ownsBudgets);
-            if (receiveQueue != sendQueue) {
-                QueueUsers.add(receiveQueue, countsReceives());
-            }
-        }
-    }
-
-    private void leaveQueues() {
-        synchronized (BUDGETS) {
-            QueueUsers.remove(sendQueue);
-            if (receiveQueue != sendQueue) {
-                QueueUsers.remove(receiveQueue);
-            }
-            if (ownsBudgets) {
-                sendQueue.budget(null);
-                if (sharedReceives == null) {
-                    receiveQueue.budget(null);
-                }
-            }
-        }
-    }
-
-    /** Opens both budgets or none: a queue that another thread is about to close has no capacity. */
-    private void openBudgets() {
-        final boolean hasTwo = receiveQueue != sendQueue && sharedReceives == null;
-        final CompletionBudget ofSends = new CompletionBudget(sendQueue.capacity());
-        final CompletionBudget ofReceives = hasTwo ? new CompletionBudget(receiveQueue.capacity()) : null;
-        sendQueue.budget(ofSends);
-        if (hasTwo) {
-            receiveQueue.budget(ofReceives);
-        } else if (sharedReceives != null && receiveQueue == sendQueue) {
-            ofSends.classify();
-        }
     }
 
     /**
@@ -469,7 +424,7 @@ public final class QueuePair extends NativeResource {
      */
     public boolean send(final MemoryRegion source, final long offset, final long lengthBytes, final boolean signaled,
         final long workRequestId) {
-        return post(SendList.SEND, null, 0, source, offset, lengthBytes, signaled, 0, workRequestId);
+        return post(null, SendList.SEND, null, 0, source, offset, lengthBytes, signaled, 0, workRequestId);
     }
 
     /**
@@ -490,7 +445,13 @@ public final class QueuePair extends NativeResource {
      */
     public boolean sendWithImmediate(final MemoryRegion source, final long offset, final long lengthBytes,
         final boolean signaled, final int immediate, final long workRequestId) {
-        return post(SendList.SEND_WITH_IMM, null, 0, source, offset, lengthBytes, signaled, immediate, workRequestId);
+        return sendWithImmediate(null, source, offset, lengthBytes, signaled, immediate, workRequestId);
+    }
+
+    /** As the public one; leases later posts to the calling thread, if no other thread makes them. The lease may be null. */
+    boolean sendWithImmediate(final HotLease lease, final MemoryRegion source, final long offset, final long lengthBytes,
+        final boolean signaled, final int immediate, final long workRequestId) {
+        return post(lease, SendList.SEND_WITH_IMM, null, 0, source, offset, lengthBytes, signaled, immediate, workRequestId);
     }
 
     /**
@@ -516,7 +477,8 @@ public final class QueuePair extends NativeResource {
         if (source != null || lengthBytes != 0) {
             Objects.requireNonNull(target, "the target is null");
         }
-        return post(SendList.RDMA_WRITE, target, targetOffset, source, sourceOffset, lengthBytes, signaled, 0, workRequestId);
+        return post(
+            null, SendList.RDMA_WRITE, target, targetOffset, source, sourceOffset, lengthBytes, signaled, 0, workRequestId);
     }
 
     /**
@@ -540,8 +502,8 @@ public final class QueuePair extends NativeResource {
     public boolean writeWithImmediate(final RemoteMemory target, final long targetOffset, final MemoryRegion source,
         final long sourceOffset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
         Objects.requireNonNull(target, "the target is null");
-        return post(SendList.RDMA_WRITE_WITH_IMM, target, targetOffset, source, sourceOffset, lengthBytes, signaled, immediate,
-            workRequestId);
+        return post(null, SendList.RDMA_WRITE_WITH_IMM, target, targetOffset, source, sourceOffset, lengthBytes, signaled,
+            immediate, workRequestId);
     }
 
     /**
@@ -564,17 +526,22 @@ public final class QueuePair extends NativeResource {
     public boolean read(final MemoryRegion target, final long targetOffset, final RemoteMemory source, final long sourceOffset,
         final long lengthBytes, final boolean signaled, final long workRequestId) {
         Objects.requireNonNull(source, "the source is null");
-        return post(SendList.RDMA_READ, source, sourceOffset, target, targetOffset, lengthBytes, signaled, 0, workRequestId);
+        return post(
+            null, SendList.RDMA_READ, source, sourceOffset, target, targetOffset, lengthBytes, signaled, 0, workRequestId);
     }
 
     @HotCall
-    private boolean post(final int opcode, final RemoteMemory remote, final long remoteOffset, final MemoryRegion memory,
-        final long offset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
-        requireLength(lengthBytes);
+    private boolean post(final HotLease lease, final int opcode, final RemoteMemory remote, final long remoteOffset,
+        final MemoryRegion memory, final long offset, final long lengthBytes, final boolean signaled, final int immediate,
+        final long workRequestId) {
+        PostList.requireLength(lengthBytes);
         final boolean completes = signaled || signalAll;
         final HotMark mark = sends.enter();
         int errno = NOT_RESERVED;
         try {
+            if (lease != null) {
+                sends.lease(lease);
+            }
             final long qp = openAddress();
             requireElement(memory, sendDomain, "maxSendElements");
             final long address = addressOf(memory, offset, lengthBytes);
@@ -611,12 +578,31 @@ public final class QueuePair extends NativeResource {
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
      */
-    @HotCall
     public boolean receive(final MemoryRegion target, final long offset, final long lengthBytes, final long workRequestId) {
-        requireLength(lengthBytes);
+        return receive(null, target, offset, lengthBytes, workRequestId);
+    }
+
+    /** Posts receives into consecutive pieces, numbered on; leases later posts as {@link #sendWithImmediate}. */
+    int receive(final HotLease lease, final MemoryRegion target, final long offset, final long lengthBytes,
+        final long workRequestId, final int count) {
+        int accepted = 0;
+        while (accepted < count && receive(
+            accepted == 0 ? lease : null, target, offset + accepted * lengthBytes, lengthBytes, workRequestId + accepted)) {
+            accepted++;
+        }
+        return accepted;
+    }
+
+    @HotCall
+    private boolean receive(final HotLease lease, final MemoryRegion target, final long offset, final long lengthBytes,
+        final long workRequestId) {
+        PostList.requireLength(lengthBytes);
         final HotMark mark = receives.enter();
         int errno = NOT_RESERVED;
         try {
+            if (lease != null) {
+                receives.lease(lease);
+            }
             final long qp = openAddress();
             requireOwnReceives();
             requireElement(target, receiveDomain, "maxReceiveElements");
@@ -634,6 +620,27 @@ public final class QueuePair extends NativeResource {
             mark.leave();
         }
         return isAccepted("ibv_post_recv", errno);
+    }
+
+    /** The device's function for posts to the send queue. */
+    MemorySegment sendFunction() {
+        return sendFunction;
+    }
+
+    /** The same for the receive queue. */
+    MemorySegment receiveFunction() {
+        return receiveFunction;
+    }
+
+    /** The address for leased posts of memory of a region, which reserve no completions; 0 if there are none. */
+    long leasableForSends(final MemoryRegion region) {
+        return sendBudget != null || region.isClosed() || region.domain() != sendDomain ? 0 : addressOrZero();
+    }
+
+    /** The same for receives. */
+    long leasableForReceives(final MemoryRegion region) {
+        return receiveBudget != null || sharedReceives != null || region.isClosed() || region.domain() != receiveDomain ? 0 :
+            addressOrZero();
     }
 
     /** One comparison for both: whether requests have elements, and whether their keys are valid here. */
@@ -655,12 +662,6 @@ public final class QueuePair extends NativeResource {
         return memory.openAddressFor(offset, lengthBytes);
     }
 
-    private static void requireLength(final long lengthBytes) {
-        if (lengthBytes > PostList.MAX_MESSAGE_BYTES) {
-            throw PostList.tooLong(lengthBytes);
-        }
-    }
-
     private void requireOwnReceives() {
         if (sharedReceives != null) {
             throw new IllegalStateException(
@@ -668,7 +669,7 @@ public final class QueuePair extends NativeResource {
         }
     }
 
-    private static boolean isAccepted(final String function, final int errno) {
+    static boolean isAccepted(final String function, final int errno) {
         return errno == 0 || accepted(function, errno, 0) == 1;
     }
 
@@ -692,6 +693,6 @@ public final class QueuePair extends NativeResource {
         id.destroyQueuePair();
         sends.discard();
         receives.discard();
-        leaveQueues();
+        budgets.close();
     }
 }

@@ -14,7 +14,7 @@ import org.agrona.UnsafeApi;
  * <p>Used between enter and leave of the queue's hot calls, so by one thread at a time.
  */
 final class SingleRequest {
-    private static final int ELEMENT_OFFSET = IbvWr.SEND_SIZE_BYTES;
+    static final int ELEMENT_OFFSET = IbvWr.SEND_SIZE_BYTES;
     private static final int BAD_OFFSET = ELEMENT_OFFSET + IbvWr.SGE_SIZE_BYTES;
     private static final int SIZE_BYTES = 192;
     private static final int CACHE_LINE_BYTES = 64;
@@ -26,6 +26,19 @@ final class SingleRequest {
 
     SingleRequest() {
         UnsafeApi.putLong(address + IbvWr.SG_LIST_OFFSET, address + ELEMENT_OFFSET);
+    }
+
+    /** Sets all fields of a message with immediate data at an address, which is followed by its element. */
+    static void putSend(final long request, final int flags, final int immediate, final long workRequestId,
+        final long messageAddress, final int lengthBytes, final int localKey) {
+        final long element = request + ELEMENT_OFFSET;
+        UnsafeApi.putLong(request + IbvWr.WR_ID_OFFSET, workRequestId);
+        UnsafeApi.putLong(request + IbvWr.NEXT_OFFSET, 0);
+        UnsafeApi.putLong(request + IbvWr.SG_LIST_OFFSET, element);
+        UnsafeApi.putLong(request + IbvWr.NUM_SGE_OFFSET, pair(lengthBytes == 0 ? 0 : 1, SendList.SEND_WITH_IMM));
+        UnsafeApi.putLong(request + IbvWr.SEND_FLAGS_OFFSET, pair(flags, Integer.reverseBytes(immediate)));
+        UnsafeApi.putLong(element + IbvWr.SGE_ADDR_OFFSET, messageAddress);
+        UnsafeApi.putLong(element + IbvWr.SGE_LENGTH_OFFSET, pair(lengthBytes, localKey));
     }
 
     /** Sets the fields of a receive; a null region is for one without data. */
@@ -56,7 +69,7 @@ final class SingleRequest {
     }
 
     /** Two fields that follow each other, to be written at once. */
-    private static long pair(final int first, final int second) {
+    static long pair(final int first, final int second) {
         return LITTLE_ENDIAN ? first & LOWER_HALF | (long) second << Integer.SIZE :
             (long) first << Integer.SIZE | second & LOWER_HALF;
     }

@@ -19,6 +19,8 @@ import java.util.stream.Collectors;
 
 /** The turns of a measurement: a table, JSON, and ratios. */
 final class EchoReport {
+    /** Begin of the names of figures of the layer over verbs. */
+    private static final String OVER_VERBS = "over-verbs/";
     private static final double NS_PER_SECOND = 1e9;
     private static final double NS_PER_US = 1e3;
     private static final double MILLION = 1e6;
@@ -41,18 +43,19 @@ final class EchoReport {
     }
 
     /**
-     * The ratios of the layer to each baseline, by fork and over the rounds in which the turns of both are valid, and the bytes
-     * that the layer's threads allocate for a million messages.
+     * The ratios of the layer to each baseline, by fork and over the rounds in which the turns of both are valid, those of the
+     * layer over verbs to C, and the bytes that the layer's threads allocate for a million messages.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
         for (final EchoScale scale : config.scales()) {
             for (final Figure figure : FIGURES) {
                 for (final EchoSubject other : EchoSubject.values()) {
-                    if (other != EchoSubject.LAYER) {
-                        compare(scale, figure, other, results);
+                    if (other != EchoSubject.LAYER && other != EchoSubject.OVER_VERBS) {
+                        compare(scale, figure, EchoSubject.LAYER, other, results);
                     }
                 }
+                compare(scale, figure, EchoSubject.OVER_VERBS, EchoSubject.C, results);
             }
             final double[] bytes = valid(scale, EchoMode.THROUGHPUT, EchoSubject.LAYER).values().stream()
                 .mapToDouble(window -> window.allocatedBytes() * MILLION).filter(each -> !Double.isNaN(each)).toArray();
@@ -63,15 +66,16 @@ final class EchoReport {
         return results;
     }
 
-    private void compare(
-        final EchoScale scale, final Figure figure, final EchoSubject other, final List<BenchResult> results) {
-        final Map<Integer, EchoWindow> ours = valid(scale, figure.mode, EchoSubject.LAYER);
+    private void compare(final EchoScale scale, final Figure figure, final EchoSubject subject, final EchoSubject other,
+        final List<BenchResult> results) {
+        final Map<Integer, EchoWindow> ours = valid(scale, figure.mode, subject);
         final Map<Integer, EchoWindow> theirs = valid(scale, figure.mode, other);
         ours.keySet().retainAll(theirs.keySet());
         theirs.keySet().retainAll(ours.keySet());
         if (!ours.isEmpty()) {
             results.add(BenchResult.ofGroups(
-                scale.resultName(figure.name), byFork(ours, figure), byFork(theirs, figure), other.label()));
+                scale.resultName(subject == EchoSubject.OVER_VERBS ? OVER_VERBS + figure.name : figure.name),
+                byFork(ours, figure), byFork(theirs, figure), other.label()));
         }
     }
 
@@ -105,7 +109,7 @@ final class EchoReport {
 
     /** Prints the medians of each contestant. */
     void print(final PrintWriter out) {
-        out.printf("%n%-18s %-10s %14s %9s %9s %9s %10s %9s%n", "echo", "", "messages/s", "p50 us", "p90 us", "p99 us",
+        out.printf("%n%-18s %-14s %14s %9s %9s %9s %10s %9s%n", "echo", "", "messages/s", "p50 us", "p90 us", "p99 us",
             "allocated", "turns");
         for (final EchoScale scale : config.scales()) {
             for (final EchoSubject subject : EchoSubject.values()) {
@@ -113,7 +117,7 @@ final class EchoReport {
                 final Collection<EchoWindow> alone = valid(scale, EchoMode.PING_PONG, subject).values();
                 final double[] us = FIGURES.stream().skip(1)
                     .mapToDouble(figure -> median(costs(alone, figure)) / NS_PER_US).toArray();
-                out.printf(Locale.ROOT, "%-18s %-10s %,14.0f %9.2f %9.2f %9.2f %8.2f B %4d %4d%n", scale, subject.label(),
+                out.printf(Locale.ROOT, "%-18s %-14s %,14.0f %9.2f %9.2f %9.2f %8.2f B %4d %4d%n", scale, subject.label(),
                     NS_PER_SECOND / median(costs(saturated, FIGURES.getFirst())), us[0], us[1], us[2],
                     median(saturated.stream().mapToDouble(EchoWindow::allocatedBytes).toArray()), saturated.size(),
                     alone.size());

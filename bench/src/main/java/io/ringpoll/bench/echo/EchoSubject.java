@@ -7,8 +7,10 @@ import java.util.Set;
 
 /** The contestants, the layer first. */
 enum EchoSubject {
-    /** The module {@code connections}. */
+    /** The module {@code connections} over librpma. */
     LAYER("ringpoll"),
+    /** The same over verbs, without librpma. */
+    OVER_VERBS("ringpoll,verbs"),
     /** The same by hand on the pipeline. */
     BY_HAND("by-hand"),
     /** Plain C on librpma. */
@@ -36,13 +38,14 @@ enum EchoSubject {
      * @return those with goals, and in as many forks as an interval needs all
      */
     static Set<EchoSubject> ofFork(final int fork) {
-        return fork < Interval.FEWEST_RUNS ? EnumSet.allOf(EchoSubject.class) : EnumSet.of(LAYER, BY_HAND, C);
+        return fork < Interval.FEWEST_RUNS ? EnumSet.allOf(EchoSubject.class) : EnumSet.of(LAYER, OVER_VERBS, BY_HAND, C);
     }
 
     /** Opens its connections; its threads sleep at the gate. */
     EchoContestant open(final EchoScale scale, final EchoThreads threads) throws IOException {
         return switch (this) {
-            case LAYER -> new LayerEcho(scale, threads);
+            case LAYER -> new LayerEcho(scale, threads, false);
+            case OVER_VERBS -> new LayerEcho(scale, threads, true);
             case BY_HAND -> new HandEcho(scale, threads);
             case C -> new CEchoContestant(scale, threads);
             case NETTY -> new NettyEcho(scale, threads);

@@ -13,6 +13,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class LayerEcho extends JavaEcho {
     static final String NAME = "layer";
 
+    private final boolean overVerbs;
     private final UnsafeBuffer message = new UnsafeBuffer(new byte[EchoScale.MESSAGE_BYTES]);
     private final MessageConnection[] connections;
     private final ConnectionSet server;
@@ -39,8 +40,9 @@ final class LayerEcho extends JavaEcho {
         }
     }
 
-    LayerEcho(final EchoScale scale, final EchoThreads threads) throws ConnectException {
+    LayerEcho(final EchoScale scale, final EchoThreads threads, final boolean overVerbs) throws ConnectException {
         super(scale, threads);
+        this.overVerbs = overVerbs;
         connections = new MessageConnection[scale.connections()];
         server = builder(true).listener(new Server()).start();
         boolean connected = false;
@@ -56,7 +58,8 @@ final class LayerEcho extends JavaEcho {
     }
 
     private ConnectionSetBuilder builder(final boolean isServer) {
-        return ConnectionSet.builder().name(NAME + (isServer ? "-server" : "-client"))
+        final ConnectionSetBuilder builder = overVerbs ? ConnectionSet.builder().overVerbs() : ConnectionSet.builder();
+        return builder.name(NAME + (isServer ? "-server" : "-client"))
             .pipelines(only -> threads.pipeline(NAME, isServer)).messagesInFlight(scale.window())
             .maxMessageBytes(EchoScale.MESSAGE_BYTES).maxConnections(scale.connections());
     }

@@ -37,7 +37,7 @@ class EchoMeasurementTest {
         }
         final Set<String> expected = new HashSet<>();
         for (final String mode : List.of("throughput", "ping-pong")) {
-            for (final String contestant : List.of("ringpoll", "by-hand", "c", "netty", "aeron-ipc")) {
+            for (final String contestant : List.of("ringpoll", "ringpoll,verbs", "by-hand", "c", "netty", "aeron-ipc")) {
                 expected.add("0 3 " + mode + " " + contestant);
                 expected.add("1 3 " + mode + " " + contestant);
             }
@@ -64,17 +64,17 @@ class EchoMeasurementTest {
                     goal.toString());
             }
         }
-        assertEquals((6 * 5 + 14 * 3) * 2 * 3 * 4, EchoConfig.named("usual").plannedTurns());
-        // Two numbers of connections, five contestants, two modes.
-        assertEquals(2 * 5 * 2, EchoConfig.named("glance").plannedTurns());
+        assertEquals((6 * 6 + 14 * 4) * 2 * 3 * 4, EchoConfig.named("usual").plannedTurns());
+        // Two numbers of connections, six contestants, two modes.
+        assertEquals(2 * 6 * 2, EchoConfig.named("glance").plannedTurns());
     }
 
     @Test
     void shouldRepeatDroppedTurnsWithinItsLimit() throws Exception {
         // A turn of no length records no round trip.
         final TurnCount turns = new EchoMeasurement(new EchoConfig(List.of(SMALL), 1, 1, 0, 3, 5, 0, 1)).run().turns();
-        assertEquals(10, turns.planned());
-        assertEquals(30, turns.taken());
+        assertEquals(12, turns.planned());
+        assertEquals(36, turns.taken());
     }
 
     @Test

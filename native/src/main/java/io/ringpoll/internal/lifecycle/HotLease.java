@@ -85,6 +85,15 @@ public abstract class HotLease {
         return mark.turn();
     }
 
+    /**
+     * Memory for the arguments of the call, which contains anything.
+     *
+     * @return address of {@value HotMark#ARGUMENTS_BYTES} bytes, at the start of a cache line; valid until {@link #leave()}
+     */
+    protected final long arguments() {
+        return mark.arguments();
+    }
+
     /** Ends the call. */
     protected final void leave() {
         mark.leave();

@@ -1,6 +1,8 @@
 package io.ringpoll.internal.lifecycle;
 
 import io.ringpoll.internal.ffm.CallTurn;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,10 @@ public final class HotMark extends HotMarkWord {
 
     private static final VarHandle WORD;
     private static final ThreadLocal<HotMark> OWN = ThreadLocal.withInitial(() -> new HotMark(Thread.currentThread(), 1));
+
+    /** Length of the memory for arguments. */
+    static final int ARGUMENTS_BYTES = 2048;
+    private static final int CACHE_LINE_BYTES = 64;
 
     private static final int SPINS = 100;
     private static final long LOCK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -57,6 +63,10 @@ public final class HotMark extends HotMarkWord {
     long p27;
     long p28;
 
+    /** Memory for the arguments of a call; null until the thread needs it. */
+    private MemorySegment arguments;
+    private long argumentsAddress;
+
     private HotMark(final Thread owner, final int word) {
         this.owner = owner;
         this.word = word;
@@ -89,6 +99,21 @@ public final class HotMark extends HotMarkWord {
     /** Ends calls that followed each other within one method: it was entered once, and each had the next turn. */
     void leave(final int calls) {
         WORD.setRelease(this, word + calls);
+    }
+
+    /**
+     * Memory of this thread for the arguments of a call into C. It contains anything: each call writes all that it passes.
+     *
+     * @return address of {@value #ARGUMENTS_BYTES} bytes, at the start of a cache line; valid while the thread exists
+     */
+    long arguments() {
+        return argumentsAddress != 0 ? argumentsAddress : newArguments();
+    }
+
+    private long newArguments() {
+        arguments = Arena.ofAuto().allocate(ARGUMENTS_BYTES, CACHE_LINE_BYTES);
+        argumentsAddress = arguments.address();
+        return argumentsAddress;
     }
 
     boolean isOwnedBy(final Thread thread) {

@@ -4,6 +4,7 @@ import io.ringpoll.completion.AsyncEvent;
 import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.internal.ffm.Bounds;
+import io.ringpoll.internal.verbs.MessagePosts;
 import io.ringpoll.internal.verbs.MessageReceives;
 import io.ringpoll.internal.verbs.MessageSends;
 import io.ringpoll.verbs.ConnectionEvent;
@@ -165,12 +166,12 @@ final class VerbsConnection extends RcConnection {
 
     @Override
     public MessageSends sends(final RcMemory region) {
-        return new VerbsMessages(queuePair, VerbsMemory.of(region));
+        return MessagePosts.sends(queuePair, VerbsMemory.of(region));
     }
 
     @Override
     public MessageReceives receives(final RcMemory region) {
-        return new VerbsMessages(queuePair, VerbsMemory.of(region));
+        return MessagePosts.receives(queuePair, VerbsMemory.of(region));
     }
 
     @Override

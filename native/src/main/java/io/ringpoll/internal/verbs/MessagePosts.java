@@ -1,5 +1,7 @@
 package io.ringpoll.internal.verbs;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 
 /**
@@ -10,8 +12,11 @@ import java.util.function.BiFunction;
  * queue and the region: with many connections each is a cache miss.
  */
 public final class MessagePosts {
-    private static volatile BiFunction<Object, Object, MessageSends> sends;
-    private static volatile BiFunction<Object, Object, MessageReceives> receives;
+    private static final Map<Class<?>, Posts> BY_CONNECTION = new ConcurrentHashMap<>();
+
+    /** The posts of one class of connections. */
+    private record Posts(BiFunction<Object, Object, MessageSends> sends, BiFunction<Object, Object, MessageReceives> receives) {
+    }
 
     private MessagePosts() {
     }
@@ -28,8 +33,8 @@ public final class MessagePosts {
      */
     public static <C, R> void register(final Class<C> connection, final Class<R> region,
         final BiFunction<C, R, MessageSends> sendsOf, final BiFunction<C, R, MessageReceives> receivesOf) {
-        sends = (from, memory) -> sendsOf.apply(connection.cast(from), region.cast(memory));
-        receives = (from, memory) -> receivesOf.apply(connection.cast(from), region.cast(memory));
+        BY_CONNECTION.put(connection, new Posts((from, memory) -> sendsOf.apply(connection.cast(from), region.cast(memory)),
+            (from, memory) -> receivesOf.apply(connection.cast(from), region.cast(memory))));
     }
 
     /**
@@ -40,7 +45,7 @@ public final class MessagePosts {
      * @return for one thread at a time
      */
     public static MessageSends sends(final Object connection, final Object region) {
-        return sends.apply(connection, region);
+        return BY_CONNECTION.get(connection.getClass()).sends.apply(connection, region);
     }
 
     /**
@@ -51,6 +56,6 @@ public final class MessagePosts {
      * @return for one thread at a time
      */
     public static MessageReceives receives(final Object connection, final Object region) {
-        return receives.apply(connection, region);
+        return BY_CONNECTION.get(connection.getClass()).receives.apply(connection, region);
     }
 }

@@ -1,0 +1,73 @@
+package io.ringpoll.verbs;
+
+import io.ringpoll.internal.lifecycle.HotCall;
+import io.ringpoll.internal.lifecycle.HotLease;
+import io.ringpoll.internal.verbs.MessageReceives;
+import java.lang.foreign.MemorySegment;
+import org.agrona.UnsafeApi;
+
+/** Posts to the receive queue of a queue pair by a lease of its address, several by one call. Used by one thread at a time. */
+final class LeasedReceives extends HotLease implements MessageReceives {
+    /** Requests of a chain, of those that fit into the arguments of a call. */
+    private static final int MOST_IN_CALL = 32;
+    private static final int REQUEST_BYTES = IbvWr.RECV_SIZE_BYTES + IbvWr.SGE_SIZE_BYTES;
+    private static final int BAD_OFFSET = MOST_IN_CALL * REQUEST_BYTES;
+
+    private final QueuePair queuePair;
+    private final MemoryRegion region;
+    private final MemorySegment function;
+    private final long regionAddress;
+    private final int localKey;
+
+    LeasedReceives(final QueuePair queuePair, final MemoryRegion region) {
+        super(LeasedReceives.class);
+        this.queuePair = queuePair;
+        this.region = region;
+        function = queuePair.receiveFunction();
+        regionAddress = region.memoryAddress();
+        localKey = region.localKey();
+    }
+
+    @Override
+    protected long leasable() {
+        return queuePair.leasableForReceives(region);
+    }
+
+    @Override
+    @HotCall
+    public int post(final long offset, final int lengthBytes, final long workRequestId, final int count) {
+        final long leased = enterLeasedByCaller();
+        if (leased == 0) {
+            return queuePair.receive(this, region, offset, lengthBytes, workRequestId, count);
+        }
+        int accepted = 0;
+        int calls = 0;
+        int errno = 0;
+        while (accepted < count && errno == 0) {
+            final int number = Math.min(count - accepted, MOST_IN_CALL);
+            final long first = arguments();
+            chain(first, regionAddress + offset + (long) accepted * lengthBytes, lengthBytes, workRequestId + accepted, number);
+            errno = PostFunctions.ibv_post_recv(turn() + calls, function, leased, first, first + BAD_OFFSET);
+            calls++;
+            accepted += errno == 0 ? number : (int) ((UnsafeApi.getLong(first + BAD_OFFSET) - first) / REQUEST_BYTES);
+        }
+        leave(Math.max(1, calls));
+        return QueuePair.accepted("ibv_post_recv", errno, accepted);
+    }
+
+    private void chain(
+        final long first, final long address, final int lengthBytes, final long workRequestId, final int number) {
+        long request = first;
+        for (int i = 0; i < number; i++) {
+            final long element = request + IbvWr.RECV_SIZE_BYTES;
+            final long next = element + IbvWr.SGE_SIZE_BYTES;
+            UnsafeApi.putLong(request + IbvWr.WR_ID_OFFSET, workRequestId + i);
+            UnsafeApi.putLong(request + IbvWr.NEXT_OFFSET, i == number - 1 ? 0 : next);
+            UnsafeApi.putLong(request + IbvWr.SG_LIST_OFFSET, element);
+            UnsafeApi.putInt(request + IbvWr.NUM_SGE_OFFSET, 1);
+            UnsafeApi.putLong(element + IbvWr.SGE_ADDR_OFFSET, address + (long) i * lengthBytes);
+            UnsafeApi.putLong(element + IbvWr.SGE_LENGTH_OFFSET, SingleRequest.pair(lengthBytes, localKey));
+            request = next;
+        }
+    }
+}
