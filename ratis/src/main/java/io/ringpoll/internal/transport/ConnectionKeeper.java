@@ -131,6 +131,7 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
 
     @Override
     protected void onRound() {
+        node.pendingConnects().endAbandoned(System.nanoTime());
         for (final Iterator<BooleanSupplier> each = unclosed.iterator(); each.hasNext();) {
             if (each.next().getAsBoolean()) {
                 // At once: this close is not repeated if the next one throws. Its buffers would be given back twice.

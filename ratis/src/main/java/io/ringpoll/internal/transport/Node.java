@@ -355,6 +355,11 @@ public final class Node implements AutoCloseable {
         return landing;
     }
 
+    /** Connects that continue without a caller. */
+    PendingConnects pendingConnects() {
+        return pending;
+    }
+
     /** The bounds for all connections together. */
     Admission admission() {
         return admission;

@@ -1,10 +1,11 @@
 package io.ringpoll.internal.transport;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -17,25 +18,22 @@ import java.util.concurrent.TimeUnit;
  * instance: a caller takes one over, if there is one, before it requests another.
  */
 final class PendingConnects {
-    private final long keepMs;
+    private final long keepNs;
     /** Those of each peer, by their numbers: it accepts them in this order. */
-    private final Map<String, TreeMap<Integer, Link>> byPeer = new HashMap<>();
+    private final Map<String, TreeMap<Integer, Pending>> byPeer = new HashMap<>();
+
+    private record Pending(Link link, long endNs) {
+    }
 
     /** Creates an empty map whose connects end after a time, established or not. */
     PendingConnects(final long keepMs) {
-        this.keepMs = keepMs;
+        keepNs = TimeUnit.MILLISECONDS.toNanos(keepMs);
     }
 
     /** Keeps a connect to a peer. */
-    void keep(final String peer, final Link link) {
-        synchronized (this) {
-            byPeer.computeIfAbsent(peer, first -> new TreeMap<>()).put(link.number(), link);
-        }
-        CompletableFuture.delayedExecutor(keepMs, TimeUnit.MILLISECONDS).execute(() -> {
-            if (remove(peer, link)) {
-                link.fail(new IOException("the connect was abandoned"));
-            }
-        });
+    synchronized void keep(final String peer, final Link link) {
+        byPeer.computeIfAbsent(peer, first -> new TreeMap<>())
+            .put(link.number(), new Pending(link, System.nanoTime() + keepNs));
     }
 
     /**
@@ -43,10 +41,10 @@ final class PendingConnects {
      * all have failed.
      */
     synchronized Link take(final String peer) {
-        final TreeMap<Integer, Link> links = byPeer.getOrDefault(peer, new TreeMap<>());
-        links.values().removeIf(link -> !link.isOpen());
-        final Link taken = links.values().stream().filter(link -> link.established().isDone()).findFirst()
-            .orElse(links.isEmpty() ? null : links.firstEntry().getValue());
+        final TreeMap<Integer, Pending> links = byPeer.getOrDefault(peer, new TreeMap<>());
+        links.values().removeIf(pending -> !pending.link.isOpen());
+        final Link taken = links.values().stream().map(Pending::link).filter(link -> link.established().isDone()).findFirst()
+            .orElse(links.isEmpty() ? null : links.firstEntry().getValue().link);
         if (taken != null) {
             links.remove(taken.number());
         }
@@ -56,14 +54,17 @@ final class PendingConnects {
         return taken;
     }
 
-    private synchronized boolean remove(final String peer, final Link link) {
-        final TreeMap<Integer, Link> links = byPeer.get(peer);
-        if (links == null || !links.remove(link.number(), link)) {
-            return false;
-        }
-        if (links.isEmpty()) {
-            byPeer.remove(peer);
-        }
-        return true;
+    /** Ends the connects that nobody has taken over in time; the thread of connections, again and again. */
+    void endAbandoned(final long nowNs) {
+        removeAbandoned(nowNs).forEach(link -> link.fail(new IOException("the connect was abandoned")));
+    }
+
+    private synchronized List<Link> removeAbandoned(final long nowNs) {
+        final List<Link> abandoned = new ArrayList<>();
+        byPeer.values().removeIf(links -> {
+            links.values().removeIf(pending -> nowNs - pending.endNs >= 0 && abandoned.add(pending.link));
+            return links.isEmpty();
+        });
+        return abandoned;
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -15,6 +16,7 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.ref.WeakReference;
 import java.net.ConnectException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -45,8 +47,12 @@ class ConnectTest {
     }
 
     private Node client(final int connectTimeoutMs) {
-        return nodes.node(new NodeConfig("client", Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 0,
-            connectTimeoutMs, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
+        return nodes.node(config(connectTimeoutMs), Nodes::echo, counters);
+    }
+
+    private static NodeConfig config(final int connectTimeoutMs) {
+        return new NodeConfig("client", Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 0,
+            connectTimeoutMs, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false);
     }
 
     private Link connect(final Node client) throws IOException {
@@ -236,6 +242,26 @@ class ConnectTest {
             }
         }
         Nodes.await("its end", client::hasNoLinks);
+    }
+
+    /** With a timer of the JVM, the pending connect kept it for the rest of its time. */
+    @Test
+    void shouldKeepNoNodeThatIsClosedWithAPendingConnect() throws Exception {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), port)) {
+            final WeakReference<Node> closed = closeWithPendingConnect();
+            Nodes.await("garbage collection", () -> {
+                System.gc();
+                return closed.refersTo(null);
+            });
+            assertTrue(silent.fd() >= 0);
+        }
+    }
+
+    private WeakReference<Node> closeWithPendingConnect() throws Exception {
+        try (Node client = new Node(config(30_000), RdmaApi.RPMA.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
+            interruptConnect(client);
+            return new WeakReference<>(client);
+        }
     }
 
     @Test
