@@ -15,6 +15,15 @@ struct comp_event {
     struct lb_event event; /* first; its owner is the completion queue */
 };
 
+/* The doorbells are the parent's. */
+static void inherit(struct lb_fork_member *member)
+{
+    struct lb_comp_channel *channel = LB_FORKED(struct lb_comp_channel, fork, member);
+
+    lb_lock_forget(&channel->subscriptions_lock);
+    atomic_store_explicit(&channel->subscriptions, NULL, memory_order_relaxed);
+}
+
 LB_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
     if (lb_fails(__func__))
@@ -33,6 +42,7 @@ LB_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c
     }
     channel->base.fd = channel->events.epoll_fd;
     channel->base.context = context;
+    lb_fork_join(&channel->fork, inherit);
     atomic_fetch_add(&lb_context_of(context)->children, 1);
     lb_count(RINGPOLL_LOOPBACK_COMP_CHANNEL, 1);
     return &channel->base;
@@ -45,8 +55,8 @@ LB_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
 
     if (__atomic_load_n(&ibv_channel->refcnt, __ATOMIC_ACQUIRE) != 0)
         return EBUSY;
+    lb_fork_leave(&channel->fork);
     lb_eventq_close(&channel->events);
-    (void)close(ibv_channel->fd);
     atomic_fetch_sub(&context->children, 1);
     free(channel);
     lb_count(RINGPOLL_LOOPBACK_COMP_CHANNEL, -1);
@@ -104,14 +114,6 @@ void lb_comp_channel_unsubscribe(struct ibv_comp_channel *ibv_channel, struct lb
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = first};
     (void)epoll_ctl(ibv_channel->fd, first != NULL ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, subscription->fd, &event);
     lb_lock_release(&channel->subscriptions_lock);
-}
-
-void lb_comp_channel_forget(struct ibv_comp_channel *ibv_channel)
-{
-    struct lb_comp_channel *channel = lb_comp_channel_of(ibv_channel);
-
-    lb_lock_forget(&channel->subscriptions_lock);
-    atomic_store_explicit(&channel->subscriptions, NULL, memory_order_relaxed);
 }
 
 bool lb_comp_channel_can_subscribe(const struct ibv_comp_channel *channel)

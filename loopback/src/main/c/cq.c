@@ -19,30 +19,37 @@ static uint64_t *allocate_ticks(uint32_t capacity)
     return malloc(((size_t)capacity + 1) * sizeof(uint64_t));
 }
 
-/* All queues of the process. */
-static struct lb_lock cqs_lock;
-static struct lb_cq *cqs;
-
-static void add(struct lb_cq *cq)
+/* The requests of the completions that are there are done: the thread that has completed one may not have come to count it. */
+static void count_completed(struct lb_cq *cq)
 {
-    lb_lock_acquire(&cqs_lock);
-    cq->next = cqs;
-    if (cqs != NULL)
-        cqs->previous = cq;
-    cqs = cq;
-    lb_lock_release(&cqs_lock);
+    const uint32_t end = atomic_load_explicit(&cq->producer, memory_order_relaxed);
+
+    if (cq->dead)
+        return;
+    for (uint32_t i = atomic_load_explicit(&cq->consumer, memory_order_relaxed); i != end; i++) {
+        const struct lb_cqe *cqe = &cq->ring[i & cq->mask];
+
+        if (cqe->qp != NULL && (int32_t)(cqe->retired - cqe->qp->executed) > 0)
+            cqe->qp->executed = cqe->retired;
+    }
 }
 
-static void remove_from_all(struct lb_cq *cq)
+/*
+ * A thread that is not here may have been under a lock, own it, have acknowledged an event, or have an event to acknowledge: no
+ * post, poll, acknowledgement or destruction may wait for it.
+ */
+static void inherit(struct lb_fork_member *member)
 {
-    lb_lock_acquire(&cqs_lock);
-    if (cq->previous != NULL)
-        cq->previous->next = cq->next;
-    else
-        cqs = cq->next;
-    if (cq->next != NULL)
-        cq->next->previous = cq->previous;
-    lb_lock_release(&cqs_lock);
+    struct lb_cq *cq = LB_FORKED(struct lb_cq, fork, member);
+
+    lb_lock_forget(&cq->push_lock);
+    lb_lock_forget(&cq->poll_lock);
+    lb_lock_forget(&cq->proxies_lock);
+    pthread_mutex_init(&cq->base.mutex, NULL);
+    pthread_cond_init(&cq->base.cond, NULL);
+    cq->base.comp_events_completed = cq->comp_events_fetched;
+    cq->base.async_events_completed = cq->async_events_fetched;
+    count_completed(cq);
 }
 
 struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel,
@@ -83,7 +90,7 @@ struct lb_cq *lb_cq_create(struct ibv_context *context, uint32_t cqe, void *cq_c
     if (channel != NULL)
         __atomic_fetch_add(&channel->refcnt, 1, __ATOMIC_RELAXED);
     atomic_fetch_add(&lb_context_of(context)->children, 1);
-    add(cq);
+    lb_fork_join(&cq->fork, inherit);
     return cq;
 
 free_ticks:
@@ -178,7 +185,7 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
     pthread_mutex_unlock(&ibv_cq->mutex);
     if (ibv_cq->channel != NULL)
         __atomic_fetch_sub(&ibv_cq->channel->refcnt, 1, __ATOMIC_RELEASE);
-    remove_from_all(cq);
+    lb_fork_leave(&cq->fork);
     pthread_mutex_destroy(&ibv_cq->mutex);
     pthread_cond_destroy(&ibv_cq->cond);
     atomic_fetch_sub(&context->children, 1);
@@ -312,38 +319,4 @@ void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num)
         atomic_store_explicit(&cq->consumer, kept, memory_order_release);
     }
     lb_lock_release(&cq->poll_lock);
-}
-
-static void hold(void)
-{
-    lb_lock_acquire(&cqs_lock);
-}
-
-static void release(void)
-{
-    lb_lock_release(&cqs_lock);
-}
-
-/*
- * A thread that is not here may have been under a lock, own it, have acknowledged an event, or have an event to acknowledge: no
- * post, poll, acknowledgement or destruction may wait for it. Of all queues: one without queue pairs is destroyed as well.
- */
-static void forget_holders(void)
-{
-    for (struct lb_cq *cq = cqs; cq != NULL; cq = cq->next) {
-        lb_lock_forget(&cq->push_lock);
-        lb_lock_forget(&cq->poll_lock);
-        lb_lock_forget(&cq->proxies_lock);
-        pthread_mutex_init(&cq->base.mutex, NULL);
-        pthread_cond_init(&cq->base.cond, NULL);
-        cq->base.comp_events_completed = cq->comp_events_fetched;
-        cq->base.async_events_completed = cq->async_events_fetched;
-    }
-    release();
-}
-
-__attribute__((constructor))
-static void follow_forks(void)
-{
-    lb_at_fork(hold, release, forget_holders);
 }

@@ -82,9 +82,7 @@ struct lb_cq {
     uint64_t wall_ticks;          /* the device's time when wall_offset_ns was found */
     uint64_t wall_offset_ns;      /* CLOCK_REALTIME less the device's time */
 
-    /* All of the process, for a fork; cqs_lock (cq.c). */
-    struct lb_cq *next;
-    struct lb_cq *previous;
+    struct lb_fork_member fork;
 };
 
 static inline struct lb_cq *lb_cq_of(struct ibv_cq *cq)
@@ -144,6 +142,7 @@ struct lb_comp_channel {
     struct lb_eventq events;
     struct lb_lock subscriptions_lock;
     struct lb_subscription *_Atomic subscriptions; /* subscriptions_lock to change */
+    struct lb_fork_member fork;
 };
 
 static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel *channel)
@@ -163,9 +162,6 @@ void lb_comp_channel_unsubscribe(struct ibv_comp_channel *channel, struct lb_sub
 
 /* Whether the program has made the descriptor non-blocking; it may do so at any time. */
 bool lb_comp_channel_can_subscribe(const struct ibv_comp_channel *channel);
-
-/* In the child of a fork: the doorbells are the parent's. */
-void lb_comp_channel_forget(struct ibv_comp_channel *channel);
 
 /* Entries of the operations' table. */
 int lb_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);

@@ -35,6 +35,8 @@ struct lb_cq_faults {
     uint64_t hold_until_ns;
     uint64_t hold_until_completions; /* of the plan, those of this queue left out; UINT64_MAX: the time alone decides */
     struct lb_timer timer;
+
+    struct lb_fork_member fork;
 };
 
 struct late_event {
@@ -46,6 +48,7 @@ static void put(struct lb_cq_faults *faults)
 {
     if (atomic_fetch_sub(&faults->references, 1) != 1)
         return;
+    lb_fork_leave(&faults->fork);
     lb_plan_put(faults->plan);
     free(faults);
 }
@@ -89,6 +92,19 @@ static bool delay_event(struct lb_cq *cq)
     return true;
 }
 
+/* Timers are the parent's: the next poll sees what is held back. An event that is late does not come. */
+static void inherit(struct lb_fork_member *member)
+{
+    struct lb_cq_faults *faults = LB_FORKED(struct lb_cq_faults, fork, member);
+
+    lb_lock_forget(&faults->life);
+    faults->hold_until_completions = 0;
+    if (faults->timer_armed) {
+        faults->timer_armed = false;
+        atomic_fetch_sub(&faults->references, 1); /* never the last one */
+    }
+}
+
 int lb_cq_faults_open(struct lb_cq *cq)
 {
     struct lb_plan *plan = lb_plan_get();
@@ -104,6 +120,7 @@ int lb_cq_faults_open(struct lb_cq *cq)
     faults->object = atomic_fetch_add(&plan->completion_queues, 1) + 1;
     faults->references = 1;
     faults->cq = cq;
+    lb_fork_join(&faults->fork, inherit);
     cq->faults = faults;
     cq->delay_event = delay_event;
     return 0;

@@ -14,26 +14,17 @@
 #include "counters.h"
 #include "eventq.h"
 
-/* All queues of the process. */
-static struct lb_lock queues_lock;
-static struct lb_eventq *queues;
-
-int lb_eventq_open(struct lb_eventq *queue)
+/* A file that is readable while the list is not empty. -1 with errno on failure, as the next. */
+static int open_eventfd(const struct lb_eventq *queue)
 {
-    *queue = (struct lb_eventq){.tail = &queue->head, .epoll_fd = -1};
-    queue->fd = eventfd(0, EFD_CLOEXEC);
-    if (queue->fd < 0)
-        return errno;
-    lb_lock_acquire(&queues_lock);
-    queue->next = queues;
-    if (queues != NULL)
-        queues->previous = queue;
-    queues = queue;
-    lb_lock_release(&queues_lock);
-    return 0;
+    unsigned int count = 0;
+
+    for (const struct lb_event *event = queue->head; event != NULL; event = event->next)
+        count++;
+    return eventfd(count, EFD_CLOEXEC);
 }
 
-/* A new epoll instance that reports the queue; -1 with errno on failure. */
+/* One that reports the queue. */
 static int open_epoll(const struct lb_eventq *queue)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
@@ -47,36 +38,84 @@ static int open_epoll(const struct lb_eventq *queue)
     return -1;
 }
 
+/*
+ * Gives the number fd to a new file; it keeps its flags. It is closed before, so that a process without a further descriptor has
+ * one. Returns -1 without memory for the file, and then the number is free.
+ */
+static int reopen(int fd, int (*open_file)(const struct lb_eventq *queue), const struct lb_eventq *queue)
+{
+    const int flags = fcntl(fd, F_GETFD);
+    const int status = fcntl(fd, F_GETFL);
+
+    (void)close(fd);
+    const int opened = open_file(queue);
+    if (opened >= 0 && opened != fd) {
+        const bool done = dup2(opened, fd) >= 0;
+
+        (void)close(opened);
+        if (!done)
+            return -1;
+    }
+    if (opened < 0 || fcntl(fd, F_SETFD, flags) || fcntl(fd, F_SETFL, status & O_NONBLOCK))
+        return -1;
+    return fd;
+}
+
+/*
+ * Separates a queue from that of the parent: a thread that exists only there may have held the lock. Both processes share the
+ * files, so an event of the child would make the parent's descriptor readable.
+ */
+static void inherit(struct lb_fork_member *member)
+{
+    struct lb_eventq *queue = LB_FORKED(struct lb_eventq, fork, member);
+
+    lb_lock_forget(&queue->lock);
+    queue->tail = &queue->head;
+    while (*queue->tail != NULL)
+        queue->tail = &(*queue->tail)->next;
+    queue->fd = reopen(queue->fd, open_eventfd, queue);
+    if (queue->epoll_fd >= 0)
+        queue->epoll_fd = reopen(queue->epoll_fd, open_epoll, queue);
+}
+
+static int open_queue(struct lb_eventq *queue, bool in_epoll)
+{
+    *queue = (struct lb_eventq){.tail = &queue->head, .epoll_fd = -1};
+    queue->fd = open_eventfd(queue);
+    if (queue->fd < 0)
+        return errno;
+    if (in_epoll) {
+        queue->epoll_fd = open_epoll(queue);
+        if (queue->epoll_fd < 0) {
+            const int error = errno;
+
+            (void)close(queue->fd);
+            return error;
+        }
+    }
+    lb_fork_join(&queue->fork, inherit);
+    return 0;
+}
+
+int lb_eventq_open(struct lb_eventq *queue)
+{
+    return open_queue(queue, false);
+}
+
 int lb_eventq_open_in_epoll(struct lb_eventq *queue)
 {
-    int error = lb_eventq_open(queue);
-
-    if (error)
-        return error;
-    const int fd = open_epoll(queue);
-    error = errno;
-    lb_lock_acquire(&queues_lock);
-    queue->epoll_fd = fd;
-    lb_lock_release(&queues_lock);
-    if (fd >= 0)
-        return 0;
-    lb_eventq_close(queue);
-    return error;
+    return open_queue(queue, true);
 }
 
 void lb_eventq_close(struct lb_eventq *queue)
 {
-    lb_lock_acquire(&queues_lock);
-    if (queue->previous != NULL)
-        queue->previous->next = queue->next;
-    else
-        queues = queue->next;
-    if (queue->next != NULL)
-        queue->next->previous = queue->previous;
-    lb_lock_release(&queues_lock);
+    lb_fork_leave(&queue->fork);
     lb_event_free_list(queue->head);
     queue->head = NULL;
-    (void)close(queue->fd);
+    if (queue->epoll_fd >= 0)
+        (void)close(queue->epoll_fd);
+    if (queue->fd >= 0)
+        (void)close(queue->fd);
 }
 
 void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event)
@@ -180,58 +219,4 @@ void lb_event_free_list(struct lb_event *list)
         free(list);
         list = next;
     }
-}
-
-static void hold(void)
-{
-    lb_lock_acquire(&queues_lock);
-}
-
-static void release(void)
-{
-    lb_lock_release(&queues_lock);
-}
-
-/* Makes fd refer to the file of new_fd, and closes new_fd. fd keeps its flags. Returns false on failure, or if new_fd is -1. */
-static bool replace(int fd, int new_fd)
-{
-    const int flags = fcntl(fd, F_GETFD);
-    bool done = false;
-
-    if (new_fd < 0)
-        return false;
-    if (flags >= 0 && fcntl(new_fd, F_SETFL, fcntl(fd, F_GETFL) & O_NONBLOCK) == 0)
-        done = dup3(new_fd, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0) >= 0;
-    (void)close(new_fd);
-    return done;
-}
-
-/*
- * In the child after fork(2): separates a queue from that of the parent. A thread that exists only in the parent may have held
- * the lock. Both processes share the eventfd, so an event of the child would make the parent's descriptor readable.
- */
-static void part(struct lb_eventq *queue)
-{
-    unsigned int count = 0;
-
-    lb_lock_forget(&queue->lock);
-    for (queue->tail = &queue->head; *queue->tail != NULL; queue->tail = &(*queue->tail)->next)
-        count++;
-    if (!replace(queue->fd, eventfd(count, EFD_CLOEXEC)))
-        queue->fd = -1; /* out of descriptors: the events stay in the list, but cannot be waited for */
-    if (queue->epoll_fd >= 0)
-        (void)replace(queue->epoll_fd, open_epoll(queue));
-}
-
-static void part_all(void)
-{
-    for (struct lb_eventq *queue = queues; queue != NULL; queue = queue->next)
-        part(queue);
-    release();
-}
-
-__attribute__((constructor))
-static void follow_forks(void)
-{
-    lb_at_fork(hold, release, part_all);
 }

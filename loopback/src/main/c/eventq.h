@@ -12,6 +12,7 @@
 #define LOOPBACK_EVENTQ_H
 
 #include "export.h"
+#include "fork.h"
 #include "lock.h"
 
 /* One event; the first member of a structure that the queue's owner allocates with malloc. */
@@ -23,21 +24,20 @@ struct lb_event {
 
 struct lb_eventq {
     struct lb_lock lock;
-    int fd;                     /* -1: the child of a fork has no descriptor for it */
-    int epoll_fd;               /* an epoll instance of the owner, in which fd is; or -1 */
+    int fd;                     /* -1: the child of a fork had no memory for one */
+    int epoll_fd;               /* an epoll instance with fd and what the owner adds; or -1 */
     struct lb_event *head;
     struct lb_event **tail;
-    struct lb_eventq *next;     /* all of the process, for a fork */
-    struct lb_eventq *previous;
+    struct lb_fork_member fork;
 };
 
 /* Opens the descriptor; returns 0 or an errno value. */
 LB_EXPORT int lb_eventq_open(struct lb_eventq *queue);
 
-/* The same with an epoll instance that reports it, with data NULL; more descriptors can be added. The owner closes it. */
+/* The same with an epoll instance that reports it, with data NULL; more descriptors can be added. */
 int lb_eventq_open_in_epoll(struct lb_eventq *queue);
 
-/* Frees the events that are left and closes the descriptor. */
+/* Frees the events that are left and closes the descriptors. */
 LB_EXPORT void lb_eventq_close(struct lb_eventq *queue);
 
 /* Appends an event and makes the descriptor readable; the queue owns the event from here on. */

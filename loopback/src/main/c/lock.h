@@ -24,7 +24,7 @@
  *   lb_cq.poll_lock          consumer side of a completion queue
  *   lb_cq.push_lock          producer side; taken inside poll_lock only by resize and death
  *   lb_eventq.lock           events behind one file descriptor
- *   qp_table_lock, key_lock, timer_lock, queues_lock, cqs_lock, srqs_lock    leaves
+ *   qp_table_lock, key_lock, timer_lock, members_lock (fork.c), present_lock (plan.c)    leaves
  *
  * fork(2) takes the locks of the process as a whole (cm_lock, proxies_lock, and the leaves that are no object's), in this order:
  * each file that has one registers with lb_at_fork, in a constructor, and constructors run in the order of the Makefile. The

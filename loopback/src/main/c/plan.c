@@ -144,6 +144,22 @@ struct lb_rule *lb_plan_strike(struct lb_plan *plan, enum ringpoll_loopback_faul
     return NULL;
 }
 
+static void hold(void)
+{
+    lb_lock_acquire(&present_lock);
+}
+
+static void release(void)
+{
+    lb_lock_release(&present_lock);
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, release);
+}
+
 bool lb_plan_fails(const char *function)
 {
     struct lb_plan *plan = lb_plan_get();

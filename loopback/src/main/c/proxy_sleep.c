@@ -243,8 +243,6 @@ void lb_proxy_forget_doorbell(struct lb_proxy *proxy)
 {
     lb_lock_forget(&proxy->doorbell_lock);
     for (int i = 0; i < 2; i++) {
-        if (proxy->members[i].subscription.cq != NULL)
-            lb_comp_channel_forget(proxy->members[i].subscription.cq->base.channel);
         proxy->members[i].subscription.cq = NULL;
         proxy->members[i].is_subscribed = false;
     }

@@ -25,6 +25,7 @@ struct lb_wr_builder {
     uint32_t capacity;
     size_t stride;
     char *requests;
+    struct lb_fork_member fork;
 };
 
 static struct building *at(const struct lb_wr_builder *builder, uint32_t index)
@@ -214,6 +215,12 @@ static void set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t
     set_sge_list(ex, 1, &sge);
 }
 
+/* The thread that has started a list may not be here. */
+static void inherit(struct lb_fork_member *member)
+{
+    pthread_mutex_init(&LB_FORKED(struct lb_wr_builder, fork, member)->lock, NULL);
+}
+
 int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations, uint32_t max_inline_data)
 {
     struct ibv_qp_ex *ex = &qp->base;
@@ -232,6 +239,7 @@ int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations, uint32_t max_inlin
         return ENOMEM;
     }
     pthread_mutex_init(&builder->lock, NULL);
+    lb_fork_join(&builder->fork, inherit);
     qp->builder = builder;
     ex->wr_start = start;
     ex->wr_complete = complete;
@@ -263,6 +271,7 @@ void lb_qp_ex_close(struct lb_qp *qp)
 {
     if (qp->builder == NULL)
         return;
+    lb_fork_leave(&qp->builder->fork);
     pthread_mutex_destroy(&qp->builder->lock);
     free(qp->builder->requests);
     free(qp->builder);

@@ -35,30 +35,20 @@ int lb_recv_ring_put(struct lb_recv_ring *ring, const struct ibv_recv_wr *wr)
     return 0;
 }
 
-/* All queues of the process. */
-static struct lb_lock srqs_lock;
-static struct lb_srq *srqs;
-
-static void add(struct lb_srq *srq)
+/* A thread that is not here may have been under a lock, have acknowledged an event, or have an event to acknowledge. */
+static void inherit(struct lb_fork_member *member)
 {
-    lb_lock_acquire(&srqs_lock);
-    srq->next = srqs;
-    if (srqs != NULL)
-        srqs->previous = srq;
-    srqs = srq;
-    lb_lock_release(&srqs_lock);
-}
+    struct lb_srq *srq = LB_FORKED(struct lb_srq, fork, member);
 
-static void remove_from_all(struct lb_srq *srq)
-{
-    lb_lock_acquire(&srqs_lock);
-    if (srq->previous != NULL)
-        srq->previous->next = srq->next;
-    else
-        srqs = srq->next;
-    if (srq->next != NULL)
-        srq->next->previous = srq->previous;
-    lb_lock_release(&srqs_lock);
+    lb_lock_forget(&srq->lock);
+    srq->last_waiter = NULL;
+    for (struct lb_qp *waiter = srq->first_waiter; waiter != NULL; waiter = waiter->next_waiter) {
+        waiter->in_waiters = true;
+        srq->last_waiter = waiter;
+    }
+    pthread_mutex_init(&srq->base.mutex, NULL);
+    pthread_cond_init(&srq->base.cond, NULL);
+    srq->base.events_completed = srq->async_events_fetched;
 }
 
 static struct ibv_srq *create_srq(struct ibv_pd *pd, void *srq_context, struct ibv_srq_attr *attr)
@@ -84,7 +74,7 @@ static struct ibv_srq *create_srq(struct ibv_pd *pd, void *srq_context, struct i
     pthread_mutex_init(&srq->base.mutex, NULL);
     pthread_cond_init(&srq->base.cond, NULL);
     atomic_fetch_add(&lb_pd_of(pd)->children, 1);
-    add(srq);
+    lb_fork_join(&srq->fork, inherit);
     return &srq->base;
 
 free_srq:
@@ -153,7 +143,7 @@ LB_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv_srq)
 
     if (atomic_load(&srq->users) != 0)
         return EBUSY;
-    remove_from_all(srq);
+    lb_fork_leave(&srq->fork);
     lb_async_forget(ibv_srq->context, srq);
     pthread_mutex_lock(&ibv_srq->mutex);
     while (lb_awaits_acknowledgement(&srq->async_events_fetched, ibv_srq->events_completed))
@@ -186,13 +176,15 @@ bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender)
         }
     } else if (sender != NULL && !sender->in_waiters) {
         lb_qp_get(sender);
-        sender->in_waiters = true;
         sender->next_waiter = NULL;
         if (srq->last_waiter != NULL)
             srq->last_waiter->next_waiter = sender;
         else
             srq->first_waiter = sender;
         srq->last_waiter = sender;
+        /* Only while it is in the list, also for the child of a fork: see inherit. */
+        atomic_signal_fence(memory_order_release);
+        sender->in_waiters = true;
     }
     lb_lock_release(&srq->lock);
     return taken;
@@ -237,10 +229,11 @@ struct lb_qp *lb_srq_next_to_wake(struct lb_srq *srq)
     lb_lock_acquire(&srq->lock);
     if (srq->first_waiter != NULL && lb_recv_ring_count(&srq->ring) > 0) {
         sender = srq->first_waiter;
+        sender->in_waiters = false;
+        atomic_signal_fence(memory_order_release);
         srq->first_waiter = sender->next_waiter;
         if (srq->first_waiter == NULL)
             srq->last_waiter = NULL;
-        sender->in_waiters = false;
     }
     lb_lock_release(&srq->lock);
     return sender;
@@ -248,58 +241,23 @@ struct lb_qp *lb_srq_next_to_wake(struct lb_srq *srq)
 
 void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender)
 {
-    bool found = false;
-
     lb_lock_acquire(&srq->lock);
-    if (sender->in_waiters) {
+    const bool was_in = sender->in_waiters;
+    if (was_in) {
         struct lb_qp *before = NULL;
         struct lb_qp **link = &srq->first_waiter;
 
-        while (*link != NULL && *link != sender) {
+        while (*link != sender) {
             before = *link;
             link = &before->next_waiter;
         }
-        found = *link == sender; /* always, but for the child of a fork that has interrupted lb_srq_take */
-        if (found)
-            *link = sender->next_waiter;
+        sender->in_waiters = false;
+        atomic_signal_fence(memory_order_release);
+        *link = sender->next_waiter;
         if (srq->last_waiter == sender)
             srq->last_waiter = before;
-        sender->in_waiters = false;
     }
     lb_lock_release(&srq->lock);
-    if (found)
+    if (was_in)
         lb_qp_put(sender);
-}
-
-static void hold(void)
-{
-    lb_lock_acquire(&srqs_lock);
-}
-
-static void release(void)
-{
-    lb_lock_release(&srqs_lock);
-}
-
-/* A thread that is not here may have been under a lock, have acknowledged an event, or have an event to acknowledge. */
-static void forget_holders(void)
-{
-    for (struct lb_srq *srq = srqs; srq != NULL; srq = srq->next) {
-        lb_lock_forget(&srq->lock);
-        srq->last_waiter = NULL;
-        for (struct lb_qp *waiter = srq->first_waiter; waiter != NULL; waiter = waiter->next_waiter) {
-            waiter->in_waiters = true;
-            srq->last_waiter = waiter;
-        }
-        pthread_mutex_init(&srq->base.mutex, NULL);
-        pthread_cond_init(&srq->base.cond, NULL);
-        srq->base.events_completed = srq->async_events_fetched;
-    }
-    release();
-}
-
-__attribute__((constructor))
-static void follow_forks(void)
-{
-    lb_at_fork(hold, release, forget_holders);
 }

@@ -71,8 +71,7 @@ struct lb_srq {
     uint32_t limit;             /* armed low-water mark, 0 if none */
     struct lb_qp *first_waiter; /* senders that found it empty, oldest first, with a reference */
     struct lb_qp *last_waiter;
-    struct lb_srq *next;        /* all of the process, for a fork */
-    struct lb_srq *previous;
+    struct lb_fork_member fork;
 };
 
 static inline struct lb_srq *lb_srq_of(struct ibv_srq *srq)

@@ -26,6 +26,7 @@ struct program {
 struct lb_synthetic {
     _Atomic(struct program *) latest; /* published with release */
     struct lb_lock lock;              /* around changes of latest */
+    struct lb_fork_member fork;
 
     /* The polling thread's. */
     alignas(64) const struct program *current;
@@ -76,7 +77,13 @@ static void delete_synthetic(struct lb_synthetic *synthetic)
         free_program(program);
         program = older;
     }
+    lb_fork_leave(&synthetic->fork);
     free(synthetic);
+}
+
+static void inherit(struct lb_fork_member *member)
+{
+    lb_lock_forget(&LB_FORKED(struct lb_synthetic, fork, member)->lock);
 }
 
 static struct lb_synthetic *synthetic_of(struct ibv_context *context)
@@ -304,6 +311,7 @@ LB_EXPORT struct ibv_context *ringpoll_synthetic_open(void)
         free(synthetic);
         return NULL;
     }
+    lb_fork_join(&synthetic->fork, inherit);
     lb_context_of(context)->synthetic = synthetic;
     lb_context_of(context)->delete_synthetic = delete_synthetic;
     context->ops.poll_cq = poll_cq;
