@@ -575,11 +575,9 @@ static void drain(struct lb_proxy *proxy)
     } while (consumed != before && consumed - first < 2 * LB_WIRE_RING && !atomic_load(&proxy->broken));
 }
 
-void lb_proxy_destroy(struct ibv_qp *ibv_qp)
+/* Up to here the child of a fork parts from it. */
+static void forget_proxy(struct lb_proxy *proxy)
 {
-    struct lb_qp *qp = lb_qp_of(ibv_qp);
-    struct lb_proxy *proxy = lb_proxy_of(qp);
-
     lb_lock_acquire(&proxies_lock);
     for (struct lb_proxy **link = &proxies; *link != NULL; link = &(*link)->next) {
         if (*link == proxy) {
@@ -588,6 +586,13 @@ void lb_proxy_destroy(struct ibv_qp *ibv_qp)
         }
     }
     lb_lock_release(&proxies_lock);
+}
+
+void lb_proxy_destroy(struct ibv_qp *ibv_qp)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    struct lb_proxy *proxy = lb_proxy_of(qp);
+
     drain(proxy);
 
     lb_lock_acquire(&qp->sq_lock);
@@ -611,6 +616,7 @@ void lb_proxy_destroy(struct ibv_qp *ibv_qp)
     lb_send_stop_waiting(qp);
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
+    forget_proxy(proxy);
     lb_qp_release_number(qp);
     if (peer != NULL) {
         lb_qp_put(peer); /* attach's */
