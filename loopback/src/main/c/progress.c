@@ -5,7 +5,7 @@
  * The thread that ends a wait executes the waiting requests up to a budget; the device thread executes the rest and
  * long requests. The aftermath of an operation is here, too: it can continue the ring of another queue pair.
  */
-#include "execute.h"
+#include "qp_fault.h"
 
 /* The oldest outstanding work request has failed and was completed: the queue pair fails. */
 void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -169,7 +169,7 @@ static void take_turn(struct lb_timer *timer)
 
     lb_lock_acquire(&qp->sq_lock);
     qp->turn_armed = false;
-    if (!qp->gone && qp->wait == LB_WAIT_TURN) {
+    if (!qp->gone && (qp->wait == LB_WAIT_TURN || qp->wait == LB_WAIT_FORK)) {
         const uint64_t cost = lb_cost_of(&lb_send_slot(qp, qp->executed)->wr);
         uint64_t budget = cost > LB_CALL_BUDGET ? cost : LB_CALL_BUDGET;
 
@@ -290,9 +290,119 @@ void lb_qp_kick(struct lb_qp *qp, uint64_t *budget)
     struct lb_aftermath aftermath = {0};
 
     lb_lock_acquire(&qp->sq_lock);
-    if (qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER)
+    if (qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER || qp->wait == LB_WAIT_FORK)
         lb_send_progress(qp, budget, &aftermath);
     lb_lock_release(&qp->sq_lock);
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);
+}
+
+/* Requests whose completions have been polled are done; cq.c has counted those whose completions are there. */
+static void count_completed(struct lb_qp *qp)
+{
+    const uint32_t polled = atomic_load_explicit(&qp->retired, memory_order_relaxed);
+
+    if ((int32_t)(polled - qp->executed) > 0)
+        qp->executed = polled;
+    /* The thread has not come to count a post that was not in the ring. */
+    if ((int32_t)(qp->posted - qp->executed) < 0)
+        qp->posted = qp->executed;
+}
+
+/* Whether the oldest request has what it waits for: who was to wake it is not here. */
+static bool can_go_on(const struct lb_qp *qp)
+{
+    const struct lb_qp *peer = qp->peer;
+
+    if (peer == NULL)
+        return false;
+    if (qp->wait == LB_WAIT_PEER)
+        return lb_qp_responds_to(peer, qp);
+    return qp->faults != NULL || !lb_qp_responds_to(peer, qp) || peer->recv_taken ||
+        lb_recv_ring_count(peer->srq != NULL ? &peer->srq->ring : &peer->recv_ring) > 0;
+}
+
+/* The next post of a receive wakes it, also if a thread that is not here was about to do so. */
+static void await_receive(struct lb_qp *qp)
+{
+    struct lb_srq *srq = qp->waiting_srq;
+
+    if (qp->wait != LB_WAIT_RNR || qp->peer == NULL)
+        return;
+    qp->peer->sender_waits = true;
+    if (srq == NULL || qp->in_waiters)
+        return;
+    qp->in_waiters = true; /* with that thread's reference */
+    qp->next_waiter = srq->first_waiter;
+    srq->first_waiter = qp;
+    if (srq->last_waiter == NULL)
+        srq->last_waiter = qp;
+}
+
+/*
+ * In the child of a fork: timers, the device thread, and a thread that has carried out requests, are the parent's. What is left of
+ * them is put in order here, and begun again by `restart`, with nothing left out and nothing overtaken. A request whose completion
+ * was not there yet may be carried out twice.
+ */
+static void inherit(struct lb_qp *qp)
+{
+    const bool waits = qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER;
+
+    if (qp->timer_armed)
+        lb_qp_put(qp);
+    if (qp->turn_armed)
+        lb_qp_put(qp);
+    qp->timer_armed = false;
+    qp->turn_armed = false;
+    if (qp->faults != NULL)
+        lb_qp_faults_forget_timer(qp);
+    if (qp->remote != NULL) /* no more */
+        return;
+    count_completed(qp);
+    if (qp->executed == qp->posted) {
+        qp->wait = LB_WAIT_NONE;
+        return;
+    }
+    await_receive(qp);
+    if (!waits || can_go_on(qp))
+        qp->wait = LB_WAIT_FORK;
+}
+
+/* Both locks held. What a thread has begun to flush, or was to flush at the end of a copy. */
+static void end_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    qp->send_flush_due = false;
+    if (qp->sq_error && qp->executed != qp->posted)
+        lb_send_flush(qp, aftermath);
+    qp->recv_flush_due = false;
+    if (qp->rq_error && (qp->recv_taken || lb_recv_ring_count(&qp->recv_ring) > 0))
+        lb_recv_flush(qp, aftermath);
+}
+
+/* In the child, when all queue pairs are in order: the device thread begins as soon as there is a timer. */
+static void restart(struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+
+    if (qp->remote != NULL || qp->gone)
+        return;
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    end_flush(qp, &aftermath);
+    lb_lock_release(&qp->rq_lock);
+    if (qp->executed == qp->posted)
+        qp->wait = LB_WAIT_NONE;
+    else if (qp->wait == LB_WAIT_FORK && hand_over(qp))
+        qp->wait = LB_WAIT_FORK;
+    else if ((qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER) && qp->wait_until_ns != UINT64_MAX && !qp->timer_armed)
+        (void)arm(qp, lb_now_ns());
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_qp_on_fork(inherit, restart);
 }

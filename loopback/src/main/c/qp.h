@@ -49,6 +49,7 @@ enum lb_wait {
     LB_WAIT_TURN, /* the device thread carries it out, or the poster at the end of its call */
     LB_WAIT_COPY, /* it is being copied, with no lock held */
     LB_WAIT_ROOM, /* the other process takes no more, or must answer the earlier ones first */
+    LB_WAIT_FORK, /* in the child: as LB_WAIT_TURN, unless the poster of the next request or receive comes first */
 };
 
 /* A send work request kept in the ring; sg_list points to the elements behind it. */
@@ -195,6 +196,9 @@ void lb_qp_put(struct lb_qp *qp);
 /* Assigns a number that was not in use for a long time. Returns false if there is none. */
 bool lb_qp_assign_number(struct lb_qp *qp);
 void lb_qp_release_number(struct lb_qp *qp);
+
+/* In the child of a fork, when all locks are free: calls the first function for each queue pair but proxies, then the second. */
+void lb_qp_on_fork(void (*first)(struct lb_qp *qp), void (*second)(struct lb_qp *qp));
 
 /* The queue pair of a number, with a reference, or NULL. */
 struct lb_qp *lb_qp_find(uint32_t qp_num);

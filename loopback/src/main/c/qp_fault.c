@@ -60,6 +60,16 @@ void lb_qp_faults_close(struct lb_qp *qp)
         lb_qp_put(qp); /* never the last one: the caller has one */
 }
 
+void lb_qp_faults_forget_timer(struct lb_qp *qp)
+{
+    struct lb_qp_faults *faults = qp->faults;
+
+    faults->not_ready_until_ns = 0;
+    if (faults->timer_armed)
+        lb_qp_put(qp);
+    faults->timer_armed = false;
+}
+
 void lb_qp_faults_free(struct lb_qp *qp)
 {
     lb_plan_put(qp->faults->plan);

@@ -14,6 +14,9 @@ int lb_qp_faults_open(struct lb_qp *qp, void (*kick)(struct lb_qp *qp, uint64_t 
 /* No lock held: the queue pair goes. Its timer is stopped, or keeps the queue pair's memory until it has run. */
 void lb_qp_faults_close(struct lb_qp *qp);
 
+/* In the child of a fork: the receiver is ready, since the timer is the parent's. */
+void lb_qp_faults_forget_timer(struct lb_qp *qp);
+
 /* With the last reference gone. */
 void lb_qp_faults_free(struct lb_qp *qp);
 

@@ -108,21 +108,23 @@ static void release(void)
     lb_lock_release(&qp_table_lock);
 }
 
-/*
- * A thread that is not here may have taken a sender from the list of a shared receive queue, to wake it: the sender waits there
- * again, with that thread's reference, and the next post of a receive wakes it. srq.c has put the list in order.
- */
-static void wait_again(struct lb_qp *sender)
-{
-    struct lb_srq *srq = sender->waiting_srq;
+static void (*inherit)(struct lb_qp *qp);
+static void (*restart)(struct lb_qp *qp);
 
-    if (sender->wait != LB_WAIT_RNR || srq == NULL || sender->in_waiters)
-        return;
-    sender->in_waiters = true;
-    sender->next_waiter = srq->first_waiter;
-    srq->first_waiter = sender;
-    if (srq->last_waiter == NULL)
-        srq->last_waiter = sender;
+void lb_qp_on_fork(void (*first)(struct lb_qp *qp), void (*second)(struct lb_qp *qp))
+{
+    inherit = first;
+    restart = second;
+}
+
+static void call_for_all(void (*function)(struct lb_qp *qp))
+{
+    struct lb_qp *qp;
+
+    for (uint32_t index = 0; (qp = next_qp(&index)) != NULL; lb_qp_put(qp)) {
+        if (qp->proxy == NULL)
+            function(qp);
+    }
 }
 
 static void forget_events(struct lb_qp *qp)
@@ -148,10 +150,8 @@ static void forget_sections(void)
             continue;
         lb_lock_forget(&qp->sq_lock);
         lb_lock_forget(&qp->rq_lock);
-        if (qp->proxy == NULL) {
+        if (qp->proxy == NULL)
             forget_events(qp);
-            wait_again(qp);
-        }
         qp->keeps = false; /* memory.c has forgotten the holds */
         qp->kept_local = NULL;
         qp->kept_remote = NULL;
@@ -161,6 +161,8 @@ static void forget_sections(void)
         qp->copies_in = 0;
     }
     release();
+    call_for_all(inherit);
+    call_for_all(restart);
 }
 
 __attribute__((constructor))

@@ -70,7 +70,16 @@ static void keep(struct lb_qp *qp, const struct ibv_send_wr *wr)
         for (int i = 0; i < wr->num_sge; i++)
             send->sge[i] = wr->sg_list[i];
     }
+    atomic_signal_fence(memory_order_release); /* as in count_done */
     qp->posted++;
+}
+
+/* Requests are done that were not in the ring. In this order: the child of a fork in between sees that (progress.c). */
+static inline void count_done(struct lb_qp *qp, uint32_t count)
+{
+    qp->executed += count;
+    atomic_signal_fence(memory_order_release);
+    qp->posted += count;
 }
 
 /* State of one call: whether the ring was idle before it, what it has sent, and the cost of the requests it has added. */
@@ -104,7 +113,7 @@ static void post_to_ring(struct lb_qp *qp, const struct ibv_send_wr *wr, struct 
         lb_send_flush(qp, aftermath);
         return;
     }
-    if (qp->wait == LB_WAIT_NONE) {
+    if (qp->wait == LB_WAIT_NONE || qp->wait == LB_WAIT_FORK) {
         qp->wait = LB_WAIT_TURN;
         posting->first = true;
     }
@@ -139,8 +148,7 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
     }
     switch (execute(qp, wr, &failure, aftermath)) {
     case LB_DONE:
-        qp->posted++;
-        qp->executed++;
+        count_done(qp, 1);
         break;
     case LB_NO_RECEIVE:
         keep(qp, wr);
@@ -156,8 +164,7 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
         lb_complete_failed(qp, wr->wr_id, &failure, aftermath);
         /* fall through */
     case LB_COMPLETED_FAILED:
-        qp->posted++;
-        qp->executed++;
+        count_done(qp, 1);
         lb_send_fail(qp, aftermath);
         break;
     case LB_AGAIN:   /* of long ones alone */
@@ -213,8 +220,7 @@ static inline struct ibv_send_wr *post_writes(struct lb_qp *qp, struct ibv_send_
 
         if (!lb_write_kept(qp, wr, aftermath))
             break;
-        qp->posted++;
-        qp->executed++;
+        count_done(qp, 1);
         wr = next;
     }
     return wr;
@@ -238,8 +244,7 @@ static struct ibv_send_wr *post_run(struct lb_qp *qp, struct ibv_send_wr *wr, st
     const uint32_t count = length_of_run(qp, wr, room);
     const uint32_t done = count > 1 ? lb_send_run(qp, &wr, count, aftermath) : 0;
 
-    qp->posted += done;
-    qp->executed += done;
+    count_done(qp, done);
     return wr;
 }
 

@@ -17,6 +17,16 @@
 
 static const char *running = "(none)";
 
+#ifdef __SANITIZE_THREAD__
+/* Children of forks create threads, too. */
+const char *__tsan_default_options(void);
+__attribute__((visibility("default")))
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+#endif
+
 _Noreturn void test_fail(const char *file, int line, const char *what, long long actual,
     long long expected, bool compared)
 {
@@ -161,6 +171,7 @@ int main(int argc, char **argv)
     count += run_list(proxy_tests, filter);
     count += run_list_with(doorbell_set_up, doorbell_tear_down, doorbell_tests, filter);
     count += run_list(wait_tests, filter);
+    count += run_list(fork_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);
     count += run_list(edge_tests, filter);
