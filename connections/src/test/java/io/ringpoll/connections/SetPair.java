@@ -2,11 +2,12 @@ package io.ringpoll.connections;
 
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
-import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
 
 /** A listening set and a set that connects to it, in one process. */
 record SetPair(ConnectionSet server, ConnectionSet client, int port) implements AutoCloseable {
@@ -28,12 +29,17 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
         return new SetPair(listening, requesting.start(), listening.listen(0));
     }
 
-    /** A set for tests, which yields the few cores of the machine. */
+    /** A set for tests, which yields the few cores of the machine, and leaves them when nothing has come for a while. */
     static ConnectionSetBuilder builder() {
         final String name = "set-" + NUMBER.incrementAndGet();
         return ConnectionSet.builder().name(name).address(TestDevice.address()).messagesInFlight(8).maxMessageBytes(256)
             .pipelines(i -> Pipeline.builder().name(name + '-' + i).withoutCountersFile()
-                .idleStrategy(WaitMode.YIELD.newIdleStrategy()));
+                .idleStrategy(yieldThenSleep()));
+    }
+
+    /** Without latency while messages come. Most tests wait most of their time, for each other end or for a time-out. */
+    static IdleStrategy yieldThenSleep() {
+        return new BackoffIdleStrategy(10, 1000, 50_000, 1_000_000);
     }
 
     /** The same with either binding. */

@@ -11,6 +11,7 @@ import io.ringpoll.bench.measure.BundledProgram;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -193,10 +195,10 @@ class InstructionToolTest {
                 awaitProgress(progress, 20_000_000);
                 // Somewhere within the steps.
                 final Thread collector = Thread.ofPlatform().start(() -> {
-                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+                    awaitTracer("stepped");
                     System.gc();
                 });
-                final Steps steps = Stepper.find().trace("stepped", 20_000, progress::get);
+                final Steps steps = Stepper.find().trace("stepped", 6_000, progress::get);
                 assertTrue(steps.units() < steps.total(), steps.units() + " of " + steps.total());
                 executed += steps.units();
                 collector.join();
@@ -208,6 +210,27 @@ class InstructionToolTest {
             stop.set(true);
             busy.join();
         }
+    }
+
+    /** Waits until a thread has a tracing process, for ten seconds: a step takes a microsecond, or much longer. */
+    private static void awaitTracer(final String thread) {
+        final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (!isTraced(thread) && System.nanoTime() - endNs < 0) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
+    private static boolean isTraced(final String thread) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+            for (final Path each : threads.toList()) {
+                if (thread.equals(Files.readString(each.resolve("comm")).strip())) {
+                    return !Files.readString(each.resolve("status")).contains("TracerPid:\t0\n");
+                }
+            }
+        } catch (final IOException | UncheckedIOException error) {
+            // A thread has ended meanwhile.
+        }
+        return false;
     }
 
     private static void awaitProgress(final AtomicLong progress, final long count) {
