@@ -14,8 +14,8 @@ import java.util.SplittableRandom;
 /**
  * A queue pair with random posts and completions, and its budget: the model counts the requests that must be in flight.
  *
- * <p>The kinds of posts vary by the seed, and some begin late: signalled and unsignalled sends, receives. After a failure all
- * outstanding requests are flushed.
+ * <p>The kinds of posts vary by the seed, and some begin late: signalled and unsignalled sends, receives, singly and several at
+ * once. After a failure all outstanding requests are flushed.
  */
 final class BudgetModel {
     /** An outcome: a successful request of the send queue. */
@@ -26,6 +26,8 @@ final class BudgetModel {
     static final int FAILED = WcOpcode.RECV | WcOpcode.FETCH_ADD;
 
     private static final int BATCH = 8;
+    /** Most requests that are reserved at once. */
+    private static final int SERIES = 5;
 
     private final CompletionBudget budget;
     private final SplittableRandom random;
@@ -70,17 +72,41 @@ final class BudgetModel {
     }
 
     private void post() {
-        final boolean room = inFlight() < budget.depth();
+        final int room = budget.depth() - inFlight();
         if (steps > firstReceive && random.nextBoolean()) {
-            assertEquals(room, budget.reserveReceive(random.nextBoolean()));
-            receives += room ? 1 : 0;
+            postReceives(room);
         } else {
             // One place is kept for the request that retires the unsignalled ones.
-            final boolean signalled = steps <= firstUnsignalled || inFlight() + 1 >= budget.depth() || random.nextBoolean();
-            assertEquals(room, budget.reserveSend(signalled, random.nextBoolean()));
-            if (room) {
-                sends.add(signalled);
+            final boolean signalled = steps <= firstUnsignalled || room <= 1 || random.nextBoolean();
+            if (!signalled && random.nextBoolean()) {
+                postUnsignalled(room);
+            } else {
+                assertEquals(room > 0, budget.reserveSend(signalled, random.nextBoolean()));
+                if (room > 0) {
+                    sends.add(signalled);
+                }
             }
+        }
+    }
+
+    private void postReceives(final int room) {
+        if (random.nextBoolean()) {
+            assertEquals(room > 0, budget.reserveReceive(random.nextBoolean()));
+            receives += room > 0 ? 1 : 0;
+        } else {
+            final int number = 1 + random.nextInt(SERIES);
+            assertEquals(Math.min(number, room), budget.reserveReceives(number, random.nextBoolean()));
+            receives += Math.min(number, room);
+        }
+    }
+
+    private void postUnsignalled(final int room) {
+        // Now and then as many as there is room for, and more.
+        final int most = random.nextInt(20) == 0 ? room + SERIES : room - 1;
+        final int number = 1 + random.nextInt(Math.min(most, SERIES));
+        assertEquals(Math.min(number, room), budget.reserveUnsignalled(number, random.nextBoolean()));
+        for (int i = 0; i < Math.min(number, room); i++) {
+            sends.add(false);
         }
     }
 

@@ -111,7 +111,7 @@ public final class CompletionBudget {
         if (shared) {
             lock();
         }
-        final boolean room = hasRoom(SENDS_RETIRED);
+        final boolean room = room(SENDS_RETIRED, 1) > 0;
         if (room) {
             countSend(signalled);
         }
@@ -119,6 +119,32 @@ public final class CompletionBudget {
             unlock();
         }
         return room || refuse(SENDS_REFUSED);
+    }
+
+    /**
+     * Counts unsignalled requests of the send queue that are about to be posted, from the first as many as there is room for; a
+     * refusal is counted if that is not all. As {@link #reserveSend} for each, at the cost of one.
+     *
+     * @param requests number of them, 1 or more
+     * @param shared   whether another thread may post receives
+     * @return number of requests that may be posted
+     */
+    public int reserveUnsignalled(final int requests, final boolean shared) {
+        if (shared) {
+            lock();
+        }
+        final int room = room(SENDS_RETIRED, requests);
+        if (room > 0) {
+            distinguishUnsignalled(counts);
+            add(SENDS_POSTED, room);
+        }
+        if (shared) {
+            unlock();
+        }
+        if (room < requests) {
+            refuse(SENDS_REFUSED);
+        }
+        return room;
     }
 
     /**
@@ -144,7 +170,7 @@ public final class CompletionBudget {
         if (shared) {
             lock();
         }
-        final boolean room = hasRoom(RECEIVES_RETIRED);
+        final boolean room = room(RECEIVES_RETIRED, 1) > 0;
         if (room) {
             onReceivePosted();
         }
@@ -152,6 +178,32 @@ public final class CompletionBudget {
             unlock();
         }
         return room || refuse(RECEIVES_REFUSED);
+    }
+
+    /**
+     * Counts receives that are about to be posted, from the first as many as there is room for; a refusal is counted if that is
+     * not all. As {@link #reserveReceive} for each, at the cost of one.
+     *
+     * @param receives number of them, 1 or more
+     * @param shared   whether another thread may post sends
+     * @return number of receives that may be posted
+     */
+    public int reserveReceives(final int receives, final boolean shared) {
+        if (shared) {
+            lock();
+        }
+        final int room = room(RECEIVES_RETIRED, receives);
+        if (room > 0) {
+            addKinds(RECEIVES);
+            add(RECEIVES_POSTED, room);
+        }
+        if (shared) {
+            unlock();
+        }
+        if (room < receives) {
+            refuse(RECEIVES_REFUSED);
+        }
+        return room;
     }
 
     /** Takes back the latest {@link #reserveReceive}: its receive was not accepted. */
@@ -328,17 +380,17 @@ public final class CompletionBudget {
         return (long) COUNT.getAcquire(counts, SENDS_REFUSED) + (long) COUNT.getAcquire(counts, RECEIVES_REFUSED);
     }
 
-    /** Whether one more request fits; rereads the retired count only if the cached one is too low. */
-    private boolean hasRoom(final int knownRetired) {
+    /** How many of some requests fit; rereads the retired count only if the cached one is too low for all. */
+    private int room(final int knownRetired, final int requests) {
         final long[] own = counts;
         final long posted = posted();
-        if (posted - own[knownRetired] < depth) {
-            return true;
+        if (posted - own[knownRetired] <= depth - requests) {
+            return requests;
         }
         // Completions that belong to nothing counted here must not let more through than there is room for.
         final long retired = Math.min(posted, retired());
         own[knownRetired] = retired;
-        return posted - retired < depth;
+        return (int) Math.max(0, Math.min(requests, depth - (posted - retired)));
     }
 
     private boolean refuse(final int refused) {

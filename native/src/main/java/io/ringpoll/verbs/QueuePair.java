@@ -320,11 +320,8 @@ public final class QueuePair extends NativeResource {
             long lengthBytes = 0;
             for (int index = first; index < first + count; index++) {
                 lengthBytes += list.checkedLength(index, this, domain);
-                if (sendBudget != null && !sendBudget.reserveSend(isSignalled(list, index), sends.isShared())) {
-                    break;
-                }
-                reserved++;
             }
+            reserved = sendBudget == null ? count : list.reserve(sendBudget, first, count, signalAll, sends.isShared());
             if (reserved > 0) {
                 errno = list.post(mark.turn(), sendFunction, qp, first, reserved, lengthBytes);
                 accepted = list.accepted();
@@ -332,15 +329,11 @@ public final class QueuePair extends NativeResource {
         } finally {
             // None if the range is outside of the list, whatever the sum would be.
             for (int last = reserved; last > accepted && sendBudget != null; last--) {
-                sendBudget.cancelSend(isSignalled(list, first + last - 1));
+                sendBudget.cancelSend(list.isSignalled(first + last - 1, signalAll));
             }
             mark.leave();
         }
         return accepted("ibv_post_send", errno, accepted);
-    }
-
-    private boolean isSignalled(final SendList list, final int index) {
-        return signalAll || (list.preparedFlags(index) & SendFlag.SIGNALED.value()) != 0;
     }
 
     /**
@@ -387,10 +380,9 @@ public final class QueuePair extends NativeResource {
             for (int index = first; index < first + count; index++) {
                 list.lengthOf(index, maxReceiveElements);
                 list.requireDomain(index, domain, this);
-                if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
-                    break;
-                }
-                reserved++;
+            }
+            if (count > 0) {
+                reserved = receiveBudget == null ? count : receiveBudget.reserveReceives(count, receives.isShared());
             }
             if (reserved > 0) {
                 // A receive copies nothing.

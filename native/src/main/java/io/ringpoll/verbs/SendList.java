@@ -1,5 +1,6 @@
 package io.ringpoll.verbs;
 
+import io.ringpoll.completion.CompletionBudget;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -316,6 +317,40 @@ public final class SendList extends PostList {
         final int bits = signaled ? former | SendFlag.SIGNALED.value() : former & ~SendFlag.SIGNALED.value();
         setInt(index, IbvWr.SEND_FLAGS_OFFSET, bits);
         flags[index] = bits;
+    }
+
+    /** Whether a prepared request generates a completion if it succeeds. */
+    boolean isSignalled(final int index, final boolean signalAll) {
+        return signalAll || (preparedFlags(index) & SIGNALED) != 0;
+    }
+
+    /**
+     * Counts checked requests in a budget, for a post within a hot call: those between two signalled ones at once.
+     *
+     * @return number of requests for which there is room, from the first
+     */
+    int reserve(
+        final CompletionBudget budget, final int first, final int count, final boolean signalAll, final boolean shared) {
+        int reserved = 0;
+        while (reserved < count) {
+            int unsignalled = 0;
+            while (reserved + unsignalled < count && !isSignalled(first + reserved + unsignalled, signalAll)) {
+                unsignalled++;
+            }
+            if (unsignalled == 0) {
+                if (!budget.reserveSend(true, shared)) {
+                    break;
+                }
+                reserved++;
+            } else {
+                final int room = budget.reserveUnsignalled(unsignalled, shared);
+                reserved += room;
+                if (room < unsignalled) {
+                    break;
+                }
+            }
+        }
+        return reserved;
     }
 
     private static boolean isAtomic(final int opcode) {
