@@ -38,7 +38,7 @@ final class LeasedReceives extends HotLease implements MessageReceives {
     public int post(final long offset, final int lengthBytes, final long workRequestId, final int count) {
         final long leased = enterLeasedByCaller();
         if (leased == 0) {
-            return queuePair.receive(this, region, offset, lengthBytes, workRequestId, count);
+            return leaseAndPost(offset, lengthBytes, workRequestId, count);
         }
         int accepted = 0;
         int calls = 0;
@@ -53,6 +53,16 @@ final class LeasedReceives extends HotLease implements MessageReceives {
         }
         leave(Math.max(1, calls));
         return QueuePair.accepted("ibv_post_recv", errno, accepted);
+    }
+
+    private int leaseAndPost(final long offset, final int lengthBytes, final long workRequestId, final int count) {
+        queuePair.leaseReceives(this);
+        int accepted = 0;
+        while (accepted < count && queuePair.receive(
+            region, offset + (long) accepted * lengthBytes, lengthBytes, workRequestId + accepted)) {
+            accepted++;
+        }
+        return accepted;
     }
 
     private void chain(

@@ -35,8 +35,7 @@ final class LeasedSends extends HotLease implements MessageSends {
         final long workRequestId) {
         final long leased = enterLeasedByCaller();
         if (leased == 0) {
-            return queuePair.sendWithImmediate(this, lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset, lengthBytes,
-                isSignalled, immediate, workRequestId);
+            return leaseAndPost(offset, lengthBytes, isSignalled, immediate, workRequestId);
         }
         final long request = arguments();
         SingleRequest.putSend(request, isSignalled ? SendList.SIGNALED : 0, immediate, workRequestId, regionAddress + offset,
@@ -45,5 +44,12 @@ final class LeasedSends extends HotLease implements MessageSends {
             PostFunctions.turn(turn(), lengthBytes, 1), function, leased, request, request + BAD_OFFSET);
         leave();
         return QueuePair.isAccepted("ibv_post_send", errno);
+    }
+
+    private boolean leaseAndPost(final long offset, final int lengthBytes, final boolean isSignalled, final int immediate,
+        final long workRequestId) {
+        queuePair.leaseSends(this);
+        return queuePair.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset, lengthBytes,
+            isSignalled, immediate, workRequestId);
     }
 }

@@ -416,7 +416,7 @@ public final class QueuePair extends NativeResource {
      */
     public boolean send(final MemoryRegion source, final long offset, final long lengthBytes, final boolean signaled,
         final long workRequestId) {
-        return post(null, SendList.SEND, null, 0, source, offset, lengthBytes, signaled, 0, workRequestId);
+        return post(SendList.SEND, null, 0, source, offset, lengthBytes, signaled, 0, workRequestId);
     }
 
     /**
@@ -437,13 +437,7 @@ public final class QueuePair extends NativeResource {
      */
     public boolean sendWithImmediate(final MemoryRegion source, final long offset, final long lengthBytes,
         final boolean signaled, final int immediate, final long workRequestId) {
-        return sendWithImmediate(null, source, offset, lengthBytes, signaled, immediate, workRequestId);
-    }
-
-    /** As the public one; leases later posts to the calling thread, if no other thread makes them. The lease may be null. */
-    boolean sendWithImmediate(final HotLease lease, final MemoryRegion source, final long offset, final long lengthBytes,
-        final boolean signaled, final int immediate, final long workRequestId) {
-        return post(lease, SendList.SEND_WITH_IMM, null, 0, source, offset, lengthBytes, signaled, immediate, workRequestId);
+        return post(SendList.SEND_WITH_IMM, null, 0, source, offset, lengthBytes, signaled, immediate, workRequestId);
     }
 
     /**
@@ -469,8 +463,7 @@ public final class QueuePair extends NativeResource {
         if (source != null || lengthBytes != 0) {
             Objects.requireNonNull(target, "the target is null");
         }
-        return post(
-            null, SendList.RDMA_WRITE, target, targetOffset, source, sourceOffset, lengthBytes, signaled, 0, workRequestId);
+        return post(SendList.RDMA_WRITE, target, targetOffset, source, sourceOffset, lengthBytes, signaled, 0, workRequestId);
     }
 
     /**
@@ -494,8 +487,8 @@ public final class QueuePair extends NativeResource {
     public boolean writeWithImmediate(final RemoteMemory target, final long targetOffset, final MemoryRegion source,
         final long sourceOffset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
         Objects.requireNonNull(target, "the target is null");
-        return post(null, SendList.RDMA_WRITE_WITH_IMM, target, targetOffset, source, sourceOffset, lengthBytes, signaled,
-            immediate, workRequestId);
+        return post(SendList.RDMA_WRITE_WITH_IMM, target, targetOffset, source, sourceOffset, lengthBytes, signaled, immediate,
+            workRequestId);
     }
 
     /**
@@ -518,22 +511,17 @@ public final class QueuePair extends NativeResource {
     public boolean read(final MemoryRegion target, final long targetOffset, final RemoteMemory source, final long sourceOffset,
         final long lengthBytes, final boolean signaled, final long workRequestId) {
         Objects.requireNonNull(source, "the source is null");
-        return post(
-            null, SendList.RDMA_READ, source, sourceOffset, target, targetOffset, lengthBytes, signaled, 0, workRequestId);
+        return post(SendList.RDMA_READ, source, sourceOffset, target, targetOffset, lengthBytes, signaled, 0, workRequestId);
     }
 
     @HotCall
-    private boolean post(final HotLease lease, final int opcode, final RemoteMemory remote, final long remoteOffset,
-        final MemoryRegion memory, final long offset, final long lengthBytes, final boolean signaled, final int immediate,
-        final long workRequestId) {
+    private boolean post(final int opcode, final RemoteMemory remote, final long remoteOffset, final MemoryRegion memory,
+        final long offset, final long lengthBytes, final boolean signaled, final int immediate, final long workRequestId) {
         PostList.requireLength(lengthBytes);
         final boolean completes = signaled || signalAll;
         final HotMark mark = sends.enter();
         int errno = NOT_RESERVED;
         try {
-            if (lease != null) {
-                sends.lease(lease);
-            }
             final long qp = openAddress();
             requireElement(memory, sendDomain, "maxSendElements");
             final long address = addressOf(memory, offset, lengthBytes);
@@ -570,31 +558,12 @@ public final class QueuePair extends NativeResource {
      * @throws PostException             if the device refuses it for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
      */
-    public boolean receive(final MemoryRegion target, final long offset, final long lengthBytes, final long workRequestId) {
-        return receive(null, target, offset, lengthBytes, workRequestId);
-    }
-
-    /** Posts receives into consecutive pieces, numbered on; leases later posts as {@link #sendWithImmediate}. */
-    int receive(final HotLease lease, final MemoryRegion target, final long offset, final long lengthBytes,
-        final long workRequestId, final int count) {
-        int accepted = 0;
-        while (accepted < count && receive(
-            accepted == 0 ? lease : null, target, offset + accepted * lengthBytes, lengthBytes, workRequestId + accepted)) {
-            accepted++;
-        }
-        return accepted;
-    }
-
     @HotCall
-    private boolean receive(final HotLease lease, final MemoryRegion target, final long offset, final long lengthBytes,
-        final long workRequestId) {
+    public boolean receive(final MemoryRegion target, final long offset, final long lengthBytes, final long workRequestId) {
         PostList.requireLength(lengthBytes);
         final HotMark mark = receives.enter();
         int errno = NOT_RESERVED;
         try {
-            if (lease != null) {
-                receives.lease(lease);
-            }
             final long qp = openAddress();
             requireOwnReceives();
             requireElement(target, receiveDomain, "maxReceiveElements");
@@ -612,6 +581,29 @@ public final class QueuePair extends NativeResource {
             mark.leave();
         }
         return isAccepted("ibv_post_recv", errno);
+    }
+
+    /** Leases later posts to the send queue to the calling thread, if no other thread makes any. */
+    void leaseSends(final HotLease lease) {
+        lease(sends, lease);
+    }
+
+    /** The same to the receive queue. */
+    void leaseReceives(final HotLease lease) {
+        lease(receives, lease);
+    }
+
+    @HotCall
+    private void lease(final HotCalls calls, final HotLease lease) {
+        // A post of threads that take turns enters their lock once.
+        if (!calls.isLocked()) {
+            final HotMark mark = calls.enter();
+            try {
+                calls.lease(lease);
+            } finally {
+                mark.leave();
+            }
+        }
     }
 
     /** The device's function for posts to the send queue. */

@@ -124,6 +124,15 @@ public final class HotCalls {
     }
 
     /**
+     * Whether several threads make calls, within a lock: nobody gets a lease then. Any thread.
+     *
+     * @return a snapshot
+     */
+    public boolean isLocked() {
+        return current.isLock();
+    }
+
+    /**
      * Leases an address to the owner, which calls this within a call; does nothing within a lock, where there is no owner.
      *
      * @param wanted to be given the address; it replaces the last one
