@@ -304,8 +304,8 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     /**
-     * Closes the connection; any thread. Messages that have been sent still reach the peer; messages that are received from now
-     * on are dropped. {@link ConnectionListener#onDisconnected} follows. Idempotent.
+     * Closes the connection; any thread. Messages that have been sent still reach the peer, if it is there; messages that are
+     * received from now on are dropped. {@link ConnectionListener#onDisconnected} follows. Idempotent.
      */
     public void close() {
         requestEnd(DisconnectReason.CLOSED, "");
