@@ -69,12 +69,15 @@ class BenchCommandTest {
         assertEquals(0, calls.execute("--glance", "--only", "echo", "--connections", "1", "--output", folder.toString()),
             calls.err());
         final JsonNode echo = new ObjectMapper().readTree(folder.resolve("echo.json").toFile());
-        // Five contestants, two modes.
-        assertEquals(10, echo.path("windows").size());
+        final JsonNode turns =
+            new ObjectMapper().readTree(folder.resolve("bench.json").toFile()).path("turns").path("echo");
+        // Six contestants, two modes; a turn in which a thread loses its CPU is repeated.
+        assertEquals(12, turns.path("planned").asInt(), turns.toString());
+        final int taken = turns.path("taken").asInt();
+        assertTrue(taken >= 12, turns.toString());
+        assertEquals(taken, echo.path("windows").size());
         echo.path("windows").forEach(window -> assertEquals(1, window.path("connections").asInt()));
-        assertTrue(calls.out().contains("\necho: 10 turns, "), calls.out());
-        final JsonNode root = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
-        assertEquals(10, root.path("turns").path("echo").path("taken").asInt(), root.toString());
+        assertTrue(calls.out().contains("\necho: " + taken + " turns, "), calls.out());
         assertTrue(Files.readString(folder.resolve("echo.log")).contains("by-hand"), calls.out());
     }
 
