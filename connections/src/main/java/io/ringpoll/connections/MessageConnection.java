@@ -366,7 +366,7 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     /**
-     * Describes the end of the connection.
+     * Describes the end of the connection; final from {@link ConnectionListener#onDisconnected} on.
      *
      * @return for instance the status of a failed work request; empty if there is nothing to add to the reason
      */

@@ -81,6 +81,62 @@ class PostListTest {
     }
 
     @Test
+    void shouldAcceptAsManyUnsignalledRequestsAsTheBudgetAllows() {
+        try (VerbsPair pair = VerbsPair.of(attributes -> attributes.maxSendRequests(4 * MANY))) {
+            final VerbsCompletionQueue queue = pair.client().sendQueue();
+            final CompletionBudget budget = queue.budget();
+            final int depth = queue.capacity();
+            final int period = periodOf(depth);
+            final int count = Math.min(depth + period, 4 * MANY);
+            final SendList list = writes(pair, count);
+            for (int i = 0; i < count; i++) {
+                list.signaled(i, i % period == period - 1);
+            }
+            final int first = Math.min(count, depth);
+            assertEquals(first, pair.client().postSend(list));
+            assertEquals(first, budget.inFlight());
+            assertEquals(first < count ? 1 : 0, budget.refused());
+            assertEquals(0, pair.client().postSend(list, first, 0));
+            for (int i = period - 1; i < first; i += period) {
+                assertEquals(i, pair.nextSuccess(queue).workRequestId());
+            }
+            assertEquals(first % period, budget.inFlight());
+            assertEquals(count - first, pair.client().postSend(list, first, count - first));
+            assertEquals(count - first + first % period, budget.inFlight());
+        }
+    }
+
+    /** A distance of signalled requests by which a number of requests ends within a run of unsignalled ones. */
+    private static int periodOf(final int requests) {
+        int period = 5;
+        while (requests % period == 0 || requests % period == period - 1) {
+            period++;
+        }
+        return period;
+    }
+
+    @Test
+    void shouldTakeBackUnsignalledRequestsThatTheDeviceHasRefused() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);
+            final SendList list = writes(pair, 8);
+            list.fetchAndAdd(5, memory.remote());
+            list.element(5, 0, 0, 4);
+            for (final int unsignalled : new int[] {2, 3, 6}) {
+                list.signaled(unsignalled, false);
+            }
+            assertEquals(3, assertThrows(PostException.class, () -> pair.client().postSend(list, 2, 6)).posted());
+            final CompletionBudget budget = pair.client().sendQueue().budget();
+            assertEquals(3, budget.inFlight());
+            assertEquals(4, pair.nextSuccess(pair.client().sendQueue()).workRequestId());
+            pair.assertEmpty(pair.client().sendQueue());
+            assertEquals(0, budget.inFlight());
+            assertEquals(1, pair.client().postSend(list, 2, 1));
+            assertEquals(1, budget.inFlight());
+        }
+    }
+
+    @Test
     void shouldReportHowManyWerePostedBeforeAnInvalidRequest() {
         try (VerbsPair pair = VerbsPair.ofDefaults()) {
             final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);

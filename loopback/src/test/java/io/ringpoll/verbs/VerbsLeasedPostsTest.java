@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.verbs.MessagePosts;
 import io.ringpoll.internal.verbs.MessageReceives;
 import io.ringpoll.internal.verbs.MessageSends;
@@ -16,6 +17,7 @@ import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Field;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
@@ -29,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Posts by a lease of the queue pair's address: the JVM must survive when another thread closes their objects. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class VerbsLeasedPostsTest {
     private static final int TRIES = 40;
     private static final long MAX_DELAY_NS = 2_000_000;
@@ -39,6 +41,8 @@ class VerbsLeasedPostsTest {
     private static final int LENGTH = 4096;
     /** Of each thread. An emulated device needs a millisecond for a message. */
     private static final int MESSAGES = TestDevice.isLoopback() ? 20_000 : 1_000;
+    /** Instead of the immediate data of the first message of a thread. */
+    private static final int FIRST_OF_SECOND = 1 << 24;
 
     private final VerbsPair pair = newPair();
     private final MemoryRegion memory = pair.memory(LENGTH, VerbsPair.ALL);
@@ -112,22 +116,24 @@ class VerbsLeasedPostsTest {
     @Test
     void shouldDeliverEachAcceptedMessageOfTwoThreadsOnce() {
         final MessageSends sends = MessagePosts.sends(pair.client(), memory);
-        final OtherThread<Integer> first = OtherThread.run(() -> send(sends, MESSAGES));
-        final OtherThread<Integer> second = OtherThread.run(() -> send(sends, MESSAGES));
+        final OtherThread<Integer> first = OtherThread.run(() -> send(sends, 0));
+        final OtherThread<Integer> second = OtherThread.run(() -> send(sends, FIRST_OF_SECOND));
         final MessageReceives receives = MessagePosts.receives(pair.server(), pair.memory(DEPTH * LENGTH, VerbsPair.ALL));
         final Completions completions = new Completions(DEPTH);
         final Completions sent = new Completions(DEPTH);
         int posted = 0;
         int received = 0;
         int completed = 0;
-        int empty = 0;
+        int nextOfFirst = 0;
+        int nextOfSecond = FIRST_OF_SECOND;
         while (received < 2 * MESSAGES || completed < 2 * MESSAGES) {
             posted += receives.post(0, LENGTH, 0, DEPTH);
             final int count = pair.server().receiveQueue().poll(completions.records(), 0, DEPTH);
             for (int i = 0; i < count; i++) {
                 assertTrue(completions.at(i).isSuccess(), completions.at(i)::toString);
-                assertTrue(completions.at(i).lengthBytes() == 0 || completions.at(i).lengthBytes() == LENGTH);
-                empty += completions.at(i).lengthBytes() == 0 ? 1 : 0;
+                final int immediate = completions.at(i).immediate();
+                assertEquals(immediate % 2 == 0 ? 0 : LENGTH, completions.at(i).lengthBytes());
+                assertEquals(immediate < FIRST_OF_SECOND ? nextOfFirst++ : nextOfSecond++, immediate);
             }
             received += count;
             completed += pair.client().sendQueue().poll(sent.records(), 0, DEPTH);
@@ -136,13 +142,13 @@ class VerbsLeasedPostsTest {
         second.result();
         assertEquals(2 * MESSAGES, received);
         assertEquals(2 * MESSAGES, completed);
-        assertEquals(MESSAGES, empty);
+        assertEquals(MESSAGES, nextOfFirst);
         assertTrue(posted >= received);
         pair.close();
     }
 
     @Test
-    void shouldPostMessagesOfAllFieldsWithAndWithoutALease() {
+    void shouldPostMessagesOfAllFieldsWithAndWithoutALease() throws ReflectiveOperationException {
         final LeasedSends sends = new LeasedSends(pair.client(), memory);
         final MemoryRegion target = pair.memory(LENGTH, VerbsPair.ALL);
         assertEquals(3, MessagePosts.receives(pair.server(), target).post(1024, 64, 100, 3));
@@ -151,7 +157,7 @@ class VerbsLeasedPostsTest {
             memory.memory().set(ValueLayout.JAVA_LONG, 512 + 8 * i, 7_000 + i);
             // The first one gets the lease.
             assertTrue(sends.post(512 + 8 * i, 8, true, 10 + i, Long.MIN_VALUE + i));
-            assertNotEquals(0, sends.leasable());
+            assertNotEquals(0L, leasedAddress(sends));
             assertEquals(Long.MIN_VALUE + i, pair.nextSuccess(pair.client().sendQueue()).workRequestId());
             received.await(pair.server().receiveQueue(), 1);
             assertEquals(100 + i, received.at(0).workRequestId());
@@ -191,9 +197,10 @@ class VerbsLeasedPostsTest {
     }
 
     @Test
-    void shouldPostAsManyReceivesAsThereIsRoomFor() {
+    void shouldPostAsManyReceivesAsThereIsRoomFor() throws ReflectiveOperationException {
         final MessageReceives receives = MessagePosts.receives(pair.server(), pair.memory(MOST_RECEIVES, VerbsPair.ALL));
         assertEquals(1, receives.post(0, 1, 0, 1));
+        assertNotEquals(0L, leasedAddress((HotLease) receives));
         // The first ones by a full chain, the last ones by a part of one.
         final int more = receives.post(1, 1, 1, MOST_RECEIVES - 1);
         assertTrue(more >= DEPTH - 1 && more < MOST_RECEIVES - 1, () -> more + " receives");
@@ -229,6 +236,12 @@ class VerbsLeasedPostsTest {
         pair.close();
     }
 
+    private static long leasedAddress(final HotLease lease) throws ReflectiveOperationException {
+        final Field address = HotLease.class.getDeclaredField("address");
+        address.setAccessible(true);
+        return address.getLong(lease);
+    }
+
     private static int sendTwo(final MessageSends sends, final int first) {
         assertTrue(sends.post(0, 64, true, first, 0));
         assertTrue(sends.post(0, 64, true, first + 1, 0));
@@ -262,13 +275,13 @@ class VerbsLeasedPostsTest {
         pair.close();
     }
 
-    private static int send(final MessageSends sends, final int number) {
-        for (int i = 0; i < number; i++) {
+    private static int send(final MessageSends sends, final int first) {
+        for (int i = first; i < first + MESSAGES; i++) {
             while (!sends.post(0, i % 2 == 0 ? 0 : LENGTH, true, i, i)) {
                 Thread.onSpinWait();
             }
         }
-        return number;
+        return MESSAGES;
     }
 
     private static Void sendUntilFailure(final MessageSends sends) {

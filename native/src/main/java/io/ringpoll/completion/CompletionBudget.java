@@ -148,7 +148,7 @@ public final class CompletionBudget {
     }
 
     /**
-     * Takes back the latest {@link #reserveSend}: its request was not accepted.
+     * Takes back the latest request of the send queue that was counted and not accepted; one call for each.
      *
      * @param signalled as for {@link #reserveSend}
      */
@@ -206,7 +206,7 @@ public final class CompletionBudget {
         return room;
     }
 
-    /** Takes back the latest {@link #reserveReceive}: its receive was not accepted. */
+    /** Takes back the latest receive that was counted and not accepted; one call for each. */
     public void cancelReceive() {
         COUNT.setRelease(counts, RECEIVES_POSTED, counts[RECEIVES_POSTED] - 1);
     }

@@ -6,9 +6,9 @@ import io.ringpoll.internal.verbs.MessageReceives;
 import java.lang.foreign.MemorySegment;
 import org.agrona.UnsafeApi;
 
-/** Posts to the receive queue of a queue pair by a lease of its address, several by one call. Used by one thread at a time. */
+/** Posts to the receive queue of a queue pair by a lease of its address, several by one call. Fast for the same thread. */
 final class LeasedReceives extends HotLease implements MessageReceives {
-    /** Requests of a chain, of those that fit into the arguments of a call. */
+    /** Most requests of a chain; more would fit into the arguments of a call. */
     private static final int MOST_IN_CALL = 32;
     private static final int REQUEST_BYTES = IbvWr.RECV_SIZE_BYTES + IbvWr.SGE_SIZE_BYTES;
     private static final int BAD_OFFSET = MOST_IN_CALL * REQUEST_BYTES;
@@ -47,12 +47,19 @@ final class LeasedReceives extends HotLease implements MessageReceives {
             final int number = Math.min(count - accepted, MOST_IN_CALL);
             final long first = arguments();
             chain(first, regionAddress + offset + (long) accepted * lengthBytes, lengthBytes, workRequestId + accepted, number);
+            UnsafeApi.putLong(first + BAD_OFFSET, 0L);
             errno = PostFunctions.ibv_post_recv(turn() + calls, function, leased, first, first + BAD_OFFSET);
             calls++;
-            accepted += errno == 0 ? number : (int) ((UnsafeApi.getLong(first + BAD_OFFSET) - first) / REQUEST_BYTES);
+            accepted += errno == 0 ? number : acceptedOf(first, number);
         }
         leave(Math.max(1, calls));
         return QueuePair.accepted("ibv_post_recv", errno, accepted);
+    }
+
+    /** Requests of a chain before the one that was refused; none if the device does not name it. */
+    private static int acceptedOf(final long first, final int number) {
+        final long refused = (UnsafeApi.getLong(first + BAD_OFFSET) - first) / REQUEST_BYTES;
+        return refused < 0 || refused >= number ? 0 : (int) refused;
     }
 
     private int leaseAndPost(final long offset, final int lengthBytes, final long workRequestId, final int count) {

@@ -5,7 +5,7 @@ import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.verbs.MessageSends;
 import java.lang.foreign.MemorySegment;
 
-/** Posts to the send queue of a queue pair by a lease of its address. Used by one thread at a time. */
+/** Posts to the send queue of a queue pair by a lease of its address. Fast for the same thread. */
 final class LeasedSends extends HotLease implements MessageSends {
     private static final int BAD_OFFSET = SingleRequest.ELEMENT_OFFSET + IbvWr.SGE_SIZE_BYTES;
 

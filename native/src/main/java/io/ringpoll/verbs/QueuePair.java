@@ -595,7 +595,7 @@ public final class QueuePair extends NativeResource {
 
     @HotCall
     private void lease(final HotCalls calls, final HotLease lease) {
-        // A post of threads that take turns enters their lock once.
+        // Where threads take turns there is no lease; a post then enters the lock only once.
         if (!calls.isLocked()) {
             final HotMark mark = calls.enter();
             try {

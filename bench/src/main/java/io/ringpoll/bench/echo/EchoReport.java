@@ -44,7 +44,7 @@ final class EchoReport {
 
     /**
      * The ratios of the layer to each baseline, by fork and over the rounds in which the turns of both are valid, those of the
-     * layer over verbs to C, and the bytes that the layer's threads allocate for a million messages.
+     * layer over verbs to the one over librpma and to C, and the bytes that the layer's threads allocate for a million messages.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
@@ -55,6 +55,7 @@ final class EchoReport {
                         compare(scale, figure, EchoSubject.LAYER, other, results);
                     }
                 }
+                compare(scale, figure, EchoSubject.OVER_VERBS, EchoSubject.LAYER, results);
                 compare(scale, figure, EchoSubject.OVER_VERBS, EchoSubject.C, results);
             }
             final double[] bytes = valid(scale, EchoMode.THROUGHPUT, EchoSubject.LAYER).values().stream()
