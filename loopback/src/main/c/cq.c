@@ -29,8 +29,10 @@ static void count_completed(struct lb_cq *cq)
     for (uint32_t i = atomic_load_explicit(&cq->consumer, memory_order_relaxed); i != end; i++) {
         const struct lb_cqe *cqe = &cq->ring[i & cq->mask];
 
-        if (cqe->qp != NULL && (int32_t)(cqe->retired - cqe->qp->executed) > 0)
+        if (cqe->qp != NULL && (int32_t)(cqe->retired - cqe->qp->executed) > 0) {
             cqe->qp->executed = cqe->retired;
+            cqe->qp->waited_for = LB_WAIT_NONE; /* the next one has its own patience */
+        }
     }
 }
 

@@ -101,7 +101,7 @@ static void inherit(struct lb_fork_member *member)
     faults->hold_until_completions = 0;
     if (faults->timer_armed) {
         faults->timer_armed = false;
-        atomic_fetch_sub(&faults->references, 1); /* never the last one */
+        atomic_fetch_sub(&faults->references, 1); /* may be that of a closed queue, the last one: not freed here */
     }
 }
 

@@ -34,6 +34,22 @@ static _Atomic uint32_t connect_timeout_ms = 60000;
 static pthread_mutex_t cm_context_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *cm_context;
 
+static void hold(void)
+{
+    pthread_mutex_lock(&cm_context_lock);
+}
+
+static void release(void)
+{
+    pthread_mutex_unlock(&cm_context_lock);
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(hold, release, release);
+}
+
 static __be64 guid(void)
 {
     return __builtin_bswap64(GUID);

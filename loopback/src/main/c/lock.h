@@ -14,7 +14,9 @@
  * Lock order of the whole device, outermost first. A thread that holds one lock may only take
  * locks further down; locks of one line are never nested in each other, except as stated:
  *
+ *   lb_wr_builder.lock       one builder of a list at a time (qp_ex.c); held between calls
  *   cm_lock                  all state of the connection manager (librdmacm.so.1)
+ *   cm_context_lock (device.c)    the connection manager's context, while it is opened
  *   lb_cq.proxies_lock, proxies_lock    which proxies a completion queue, and the process, has
  *   lb_proxy.doorbell_lock       how the end of a connection with another process sleeps
  *   lb_comp_channel.subscriptions_lock    the doorbells of a completion channel
@@ -22,13 +24,14 @@
  *   lb_qp.rq_lock            a receive queue; the requester holds the peer's while it delivers
  *   lb_srq.lock              a shared receive queue and the senders waiting for it
  *   lb_cq.poll_lock          consumer side of a completion queue
+ *   lb_cq_faults.life        the queue of a fault plan's timers (cq_fault.c)
  *   lb_cq.push_lock          producer side; taken inside poll_lock only by resize and death
  *   lb_eventq.lock           events behind one file descriptor
  *   qp_table_lock, key_lock, timer_lock, members_lock (fork.c), present_lock (plan.c)    leaves
  *
- * fork(2) takes the locks of the process as a whole (cm_lock, proxies_lock, and the leaves that are no object's), in this order:
- * each file that has one registers with lb_at_fork, in a constructor, and constructors run in the order of the Makefile. The
- * child has none of the parent's connections and ports, and starts its own threads.
+ * fork(2) takes the locks of the process as a whole (cm_lock, cm_context_lock, proxies_lock, and the leaves that are no object's),
+ * in this order: each file that has one registers with lb_at_fork, in a constructor, and constructors run in the order of the
+ * Makefile; the context's is taken after proxies_lock, which is never taken under it. The child has none of the parent's connections and ports, and starts its own threads.
  *
  * No lock is held while a long message is copied (lb_copy_aside in peer.c): sq_lock and rq_lock are released for it
  * and taken again, and a thread that executes a send ring then checks whether the ring has changed.

@@ -169,7 +169,7 @@ static void take_turn(struct lb_timer *timer)
 
     lb_lock_acquire(&qp->sq_lock);
     qp->turn_armed = false;
-    if (!qp->gone && (qp->wait == LB_WAIT_TURN || qp->wait == LB_WAIT_FORK)) {
+    if (!qp->gone && qp->wait == LB_WAIT_TURN) {
         const uint64_t cost = lb_cost_of(&lb_send_slot(qp, qp->executed)->wr);
         uint64_t budget = cost > LB_CALL_BUDGET ? cost : LB_CALL_BUDGET;
 
@@ -302,24 +302,13 @@ static void count_completed(struct lb_qp *qp)
 {
     const uint32_t polled = atomic_load_explicit(&qp->retired, memory_order_relaxed);
 
-    if ((int32_t)(polled - qp->executed) > 0)
+    if ((int32_t)(polled - qp->executed) > 0) {
         qp->executed = polled;
+        qp->waited_for = LB_WAIT_NONE; /* the next one has its own patience */
+    }
     /* The thread has not come to count a post that was not in the ring. */
     if ((int32_t)(qp->posted - qp->executed) < 0)
         qp->posted = qp->executed;
-}
-
-/* Whether the oldest request has what it waits for: who was to wake it is not here. */
-static bool can_go_on(const struct lb_qp *qp)
-{
-    const struct lb_qp *peer = qp->peer;
-
-    if (peer == NULL)
-        return false;
-    if (qp->wait == LB_WAIT_PEER)
-        return lb_qp_responds_to(peer, qp);
-    return qp->faults != NULL || !lb_qp_responds_to(peer, qp) || peer->recv_taken ||
-        lb_recv_ring_count(peer->srq != NULL ? &peer->srq->ring : &peer->recv_ring) > 0;
 }
 
 /* The next post of a receive wakes it, also if a thread that is not here was about to do so. */
@@ -327,10 +316,10 @@ static void await_receive(struct lb_qp *qp)
 {
     struct lb_srq *srq = qp->waiting_srq;
 
-    if (qp->wait != LB_WAIT_RNR || qp->peer == NULL)
+    if (qp->peer == NULL)
         return;
     qp->peer->sender_waits = true;
-    if (srq == NULL || qp->in_waiters)
+    if (qp->wait != LB_WAIT_RNR || srq == NULL || qp->in_waiters)
         return;
     qp->in_waiters = true; /* with that thread's reference */
     qp->next_waiter = srq->first_waiter;
@@ -341,13 +330,12 @@ static void await_receive(struct lb_qp *qp)
 
 /*
  * In the child of a fork: timers, the device thread, and a thread that has carried out requests, are the parent's. What is left of
- * them is put in order here, and begun again by `restart`, with nothing left out and nothing overtaken. A request whose completion
- * was not there yet may be carried out twice.
+ * them is put in order here, with nothing left out and nothing overtaken. It goes on when the child uses the queue pair, with the
+ * rest of its patience: a child that does not starts no thread, and writes to no memory that it shares with its parent. A request
+ * whose completion was not there yet may be carried out twice.
  */
 static void inherit(struct lb_qp *qp)
 {
-    const bool waits = qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER;
-
     if (qp->timer_armed)
         lb_qp_put(qp);
     if (qp->turn_armed)
@@ -358,28 +346,33 @@ static void inherit(struct lb_qp *qp)
         lb_qp_faults_forget_timer(qp);
     if (qp->remote != NULL) /* no more */
         return;
+    if (qp->in_waiters && qp->waiting_srq == NULL && qp->peer != NULL)
+        qp->waiting_srq = qp->peer->srq; /* a thread has put it into the list, and had not come to note that */
     count_completed(qp);
     if (qp->executed == qp->posted) {
         qp->wait = LB_WAIT_NONE;
         return;
     }
     await_receive(qp);
-    if (!waits || can_go_on(qp))
-        qp->wait = LB_WAIT_FORK;
+    qp->wait = LB_WAIT_FORK;
 }
 
 /* Both locks held. What a thread has begun to flush, or was to flush at the end of a copy. */
 static void end_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
+    const bool was_due = qp->recv_flush_due;
+
     qp->send_flush_due = false;
     if (qp->sq_error && qp->executed != qp->posted)
         lb_send_flush(qp, aftermath);
     qp->recv_flush_due = false;
     if (qp->rq_error && (qp->recv_taken || lb_recv_ring_count(&qp->recv_ring) > 0))
         lb_recv_flush(qp, aftermath);
+    if (was_due)
+        lb_recv_end(qp);
 }
 
-/* In the child, when all queue pairs are in order: the device thread begins as soon as there is a timer. */
+/* In the child, when all queue pairs are in order. */
 static void restart(struct lb_qp *qp)
 {
     struct lb_aftermath aftermath = {0};
@@ -392,10 +385,6 @@ static void restart(struct lb_qp *qp)
     lb_lock_release(&qp->rq_lock);
     if (qp->executed == qp->posted)
         qp->wait = LB_WAIT_NONE;
-    else if (qp->wait == LB_WAIT_FORK && hand_over(qp))
-        qp->wait = LB_WAIT_FORK;
-    else if ((qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER) && qp->wait_until_ns != UINT64_MAX && !qp->timer_armed)
-        (void)arm(qp, lb_now_ns());
     lb_lock_release(&qp->sq_lock);
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);

@@ -575,7 +575,7 @@ static void drain(struct lb_proxy *proxy)
     } while (consumed != before && consumed - first < 2 * LB_WIRE_RING && !atomic_load(&proxy->broken));
 }
 
-/* Up to here the child of a fork parts from it. */
+/* The list is what the child of a fork parts from: the proxy leaves it last. */
 static void forget_proxy(struct lb_proxy *proxy)
 {
     lb_lock_acquire(&proxies_lock);

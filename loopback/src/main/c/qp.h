@@ -49,7 +49,7 @@ enum lb_wait {
     LB_WAIT_TURN, /* the device thread carries it out, or the poster at the end of its call */
     LB_WAIT_COPY, /* it is being copied, with no lock held */
     LB_WAIT_ROOM, /* the other process takes no more, or must answer the earlier ones first */
-    LB_WAIT_FORK, /* in the child: as LB_WAIT_TURN, unless the poster of the next request or receive comes first */
+    LB_WAIT_FORK, /* in the child of a fork: the poster of the next request or receive carries it out */
 };
 
 /* A send work request kept in the ring; sg_list points to the elements behind it. */

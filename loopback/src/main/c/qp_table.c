@@ -150,6 +150,10 @@ static void forget_sections(void)
             continue;
         lb_lock_forget(&qp->sq_lock);
         lb_lock_forget(&qp->rq_lock);
+        if (qp->peer != NULL) { /* which may be destroyed, and in the table no more */
+            lb_lock_forget(&qp->peer->sq_lock);
+            lb_lock_forget(&qp->peer->rq_lock);
+        }
         if (qp->proxy == NULL)
             forget_events(qp);
         qp->keeps = false; /* memory.c has forgotten the holds */

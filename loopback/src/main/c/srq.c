@@ -247,13 +247,14 @@ void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender)
         struct lb_qp *before = NULL;
         struct lb_qp **link = &srq->first_waiter;
 
-        while (*link != sender) {
+        while (*link != NULL && *link != sender) {
             before = *link;
             link = &before->next_waiter;
         }
         sender->in_waiters = false;
         atomic_signal_fence(memory_order_release);
-        *link = sender->next_waiter;
+        if (*link != NULL)
+            *link = sender->next_waiter;
         if (srq->last_waiter == sender)
             srq->last_waiter = before;
     }

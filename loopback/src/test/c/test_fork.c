@@ -5,6 +5,7 @@
  * A thread is stopped in the middle of a request by a payload that cannot be read: the signal's handler waits. The device thread
  * has all signals blocked: it is stopped by a lock.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +23,7 @@
 #include "test.h"
 #include "verbs_pair.h"
 
-#define REGION 262144u
+#define REGION 524288u
 #define MOST_MESSAGES 3
 /* The limit of a child, which then ends by a signal. */
 #define CHILD_S 20
@@ -43,7 +44,7 @@ static void moment(void)
     (void)poll(NULL, 0, 1);
 }
 
-/* The messages of side 0 of a pair, from a region that stops who reads it. */
+/* The messages of side 0 of a pair, each in a place of its own, from a region that stops its reader. */
 struct stopped {
     struct verbs_pair pair;
     char *from;
@@ -71,7 +72,7 @@ static void let_read(struct stopped *stopped, bool readable)
 
 static void send_from_region(struct stopped *stopped, uint64_t wr_id)
 {
-    struct ibv_sge sge = {(uintptr_t)stopped->from, stopped->length, stopped->from_mr->lkey};
+    struct ibv_sge sge = {(uintptr_t)stopped->from + wr_id * stopped->length, stopped->length, stopped->from_mr->lkey};
     struct ibv_send_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
     struct ibv_send_wr *bad_wr;
 
@@ -80,7 +81,7 @@ static void send_from_region(struct stopped *stopped, uint64_t wr_id)
 
 static void receive_in_region(struct stopped *stopped, uint64_t wr_id)
 {
-    struct ibv_sge sge = {(uintptr_t)stopped->to, stopped->length, stopped->to_mr->lkey};
+    struct ibv_sge sge = {(uintptr_t)stopped->to + (wr_id - 100) * stopped->length, stopped->length, stopped->to_mr->lkey};
     struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1};
     struct ibv_recv_wr *bad_wr;
 
@@ -102,7 +103,8 @@ static void open_stopped(struct stopped *stopped, uint32_t srq_wr, uint32_t leng
     verbs_pair_open(&stopped->pair, &(struct verbs_options){.rnr_retry = 7, .srq_wr = srq_wr});
     stopped->from = map_region();
     stopped->to = map_region();
-    memset(stopped->from, 'm', REGION);
+    for (int i = 0; i <= messages; i++)
+        memset(stopped->from + (size_t)i * length, 'a' + i, length);
     stopped->from_mr = ibv_reg_mr(stopped->pair.pd, stopped->from, REGION, IBV_ACCESS_LOCAL_WRITE);
     stopped->to_mr = ibv_reg_mr(stopped->pair.pd, stopped->to, REGION, IBV_ACCESS_LOCAL_WRITE);
     CHECK(stopped->from_mr != NULL && stopped->to_mr != NULL);
@@ -150,7 +152,7 @@ static void complete(struct stopped *stopped)
     }
     CHECK_EQ(ibv_poll_cq(stopped->pair.cq[0], 1, &wc), 0);
     CHECK_EQ(ibv_poll_cq(stopped->pair.cq[1], 1, &wc), 0);
-    CHECK_EQ(memcmp(stopped->from, stopped->to, stopped->length), 0);
+    CHECK_EQ(memcmp(stopped->from, stopped->to, ((size_t)stopped->messages + 1) * stopped->length), 0);
 }
 
 static void close_stopped(struct stopped *stopped)
@@ -210,21 +212,21 @@ static void should_deliver_in_order_what_a_thread_was_delivering_at_a_fork(void)
     }
 }
 
-/* Nothing is posted to it any more. */
-static void wait_in_child(struct stopped *stopped)
+static void receive_in_child(struct stopped *stopped)
 {
+    receive_in_region(stopped, 101);
     expect(stopped->pair.cq[0], 0, IBV_WC_SUCCESS);
     expect(stopped->pair.cq[1], 100, IBV_WC_SUCCESS);
     close_stopped(stopped);
 }
 
-static void should_deliver_what_a_thread_was_delivering_at_a_fork_without_a_further_post(void)
+static void should_deliver_what_a_thread_was_delivering_at_a_fork_by_the_next_receive(void)
 {
     struct stopped stopped;
 
     for (uint32_t length = 64; length <= 100064; length += 100000) {
         stop_in_message(&stopped, 0, length, 1);
-        run_child(wait_in_child, &stopped);
+        run_child(receive_in_child, &stopped);
         go_on(&stopped);
         expect(stopped.pair.cq[0], 0, IBV_WC_SUCCESS);
         expect(stopped.pair.cq[1], 100, IBV_WC_SUCCESS);
@@ -241,7 +243,7 @@ static void should_deliver_what_the_device_thread_was_delivering_at_a_fork(void)
     lb_lock_acquire(&lb_qp_of(stopped.pair.qp[1])->rq_lock);
     receive_in_region(&stopped, 100);
     (void)poll(NULL, 0, 50);
-    run_child(wait_in_child, &stopped);
+    run_child(go_on_in_child, &stopped);
     lb_lock_release(&lb_qp_of(stopped.pair.qp[1])->rq_lock);
     complete(&stopped);
     close_stopped(&stopped);
@@ -275,7 +277,89 @@ static void should_flush_what_was_to_be_flushed_after_a_copy(void)
     close_stopped(&stopped);
 }
 
-/* The timers are the parent's. */
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    CHECK(tasks != NULL);
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;)
+        count += task->d_name[0] != '.';
+    CHECK_EQ(closedir(tasks), 0);
+    return count;
+}
+
+static void check_untouched(const struct stopped *stopped)
+{
+    for (size_t i = 0; i < REGION; i++)
+        CHECK_EQ(stopped->to[i], 'u');
+}
+
+/* A sanitizer may have a thread of its own: a child that has never had a queue pair has as many. */
+static void do_nothing_in_child(struct stopped *stopped)
+{
+    const int before = count_threads();
+    struct ibv_wc wc;
+
+    CHECK(before <= 2);
+    for (int i = 0; i < 20; i++) {
+        (void)poll(NULL, 0, 5);
+        CHECK_EQ(ibv_poll_cq(stopped->pair.cq[0], 1, &wc), 0);
+        CHECK_EQ(ibv_poll_cq(stopped->pair.cq[1], 1, &wc), 0);
+    }
+    CHECK_EQ(count_threads(), before);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+    CHECK_EQ(before, 1);
+#endif
+    check_untouched(stopped);
+}
+
+/* The target is memory that both processes share: what the child writes there, its parent has. */
+static void should_carry_out_nothing_in_a_child_that_does_not_use_the_queue_pairs(void)
+{
+    struct stopped stopped;
+
+    for (uint32_t length = 64; length <= 100064; length += 100000) {
+        for (uint32_t srq_wr = 0; srq_wr <= 32; srq_wr += 32) {
+            stop_in_message(&stopped, srq_wr, length, MOST_MESSAGES);
+            CHECK(mmap(stopped.to, REGION, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == stopped.to);
+            memset(stopped.to, 'u', REGION);
+            run_child(do_nothing_in_child, &stopped);
+            check_untouched(&stopped);
+            go_on(&stopped);
+            complete(&stopped);
+            close_stopped(&stopped);
+        }
+    }
+}
+
+/* It is in no table any more, but the other end still has it as its peer. */
+static void should_send_to_a_destroyed_queue_pair_whose_lock_was_held_at_a_fork(void)
+{
+    struct verbs_pair pair;
+    int status;
+
+    verbs_pair_open(&pair, &(struct verbs_options){.rnr_retry = 7, .timeout = 1});
+    struct lb_qp *destroyed = lb_qp_of(pair.qp[1]);
+    CHECK_EQ(ibv_destroy_qp(pair.qp[1]), 0);
+    pair.qp[1] = NULL;
+    lb_lock_acquire(&destroyed->rq_lock);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    else
+        lb_lock_release(&destroyed->rq_lock);
+    verbs_send(&pair, 0, 1, IBV_WR_SEND, 8, IBV_SEND_SIGNALED);
+    expect(pair.cq[0], 1, IBV_WC_RETRY_EXC_ERR);
+    verbs_pair_close(&pair);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
+/* The timers are the parent's: the next post begins one. */
 static void should_give_up_a_wait_for_a_receive_in_the_child_of_a_fork(void)
 {
     struct verbs_pair pair;
@@ -285,9 +369,13 @@ static void should_give_up_a_wait_for_a_receive_in_the_child_of_a_fork(void)
     verbs_send(&pair, 0, 1, IBV_WR_SEND, 8, IBV_SEND_SIGNALED);
     const pid_t child = fork();
     CHECK(child >= 0);
-    if (child == 0)
+    if (child == 0) {
         alarm(CHILD_S);
+        verbs_send(&pair, 0, 2, IBV_WR_SEND, 8, IBV_SEND_SIGNALED);
+    }
     expect(pair.cq[0], 1, IBV_WC_RNR_RETRY_EXC_ERR);
+    if (child == 0)
+        expect(pair.cq[0], 2, IBV_WC_WR_FLUSH_ERR);
     verbs_pair_close(&pair);
     if (child == 0)
         _exit(0);
@@ -496,9 +584,11 @@ static void should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_mo
         verbs_pair_close(&pair);
         _exit(0);
     }
+    const int had_taken = count;
     while (count > 0)
         (void)close(taken[--count]);
     CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK(had_taken > 0);
     CHECK(child > 0);
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
@@ -511,8 +601,12 @@ const struct test fork_tests[] = {
         should_deliver_in_order_what_a_thread_was_delivering_at_a_fork},
     {"the child of a fork delivers what the device thread was delivering",
         should_deliver_what_the_device_thread_was_delivering_at_a_fork},
-    {"the child of a fork delivers what a thread was delivering without a further post",
-        should_deliver_what_a_thread_was_delivering_at_a_fork_without_a_further_post},
+    {"the child of a fork delivers what a thread was delivering by the next receive",
+        should_deliver_what_a_thread_was_delivering_at_a_fork_by_the_next_receive},
+    {"the child of a fork that does not use its parent's queue pairs carries out nothing",
+        should_carry_out_nothing_in_a_child_that_does_not_use_the_queue_pairs},
+    {"the child of a fork sends to a destroyed queue pair whose lock a thread of its parent holds",
+        should_send_to_a_destroyed_queue_pair_whose_lock_was_held_at_a_fork},
     {"the child of a fork flushes what was to be flushed after a copy", should_flush_what_was_to_be_flushed_after_a_copy},
     {"the child of a fork gives up a wait for a receive", should_give_up_a_wait_for_a_receive_in_the_child_of_a_fork},
     {"the child of a fork builds a list while a thread of its parent builds one",
