@@ -44,7 +44,7 @@ public record EchoConfig(List<EchoScale> scales, int forks, int rounds, int warm
             case "glance" -> glance();
             case "quick" -> new EchoConfig(SCALES, 1, ROUNDS, 2, 1, 15, 40, SEED);
             case "usual" -> new EchoConfig(SCALES, FORKS, ROUNDS, 2, ATTEMPTS, 15, 40, SEED);
-            case "full" -> new EchoConfig(SCALES, FORKS / 2, ROUNDS, 3, ATTEMPTS, 30, 80, SEED);
+            case "full" -> new EchoConfig(SCALES, FORKS / 2, ROUNDS, 2, ATTEMPTS, 25, 80, SEED);
             default -> throw new IllegalArgumentException(name + " is not glance, quick, usual or full");
         };
     }
