@@ -127,7 +127,7 @@ static void stop_in_message(struct stopped *stopped, uint32_t srq_wr, uint32_t l
     CHECK_EQ(pthread_create(&stopped->thread, NULL, receive_first, stopped), 0);
     while (!is_stopped)
         moment();
-    let_read(stopped, true); /* the thread waits all the same; a child's threads need not */
+    let_read(stopped, true); /* the stopped thread still waits; threads of the child do not */
 }
 
 static void expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
@@ -164,7 +164,7 @@ static void close_stopped(struct stopped *stopped)
     verbs_pair_close(&stopped->pair);
 }
 
-/* Its output, and what it has inherited, are the parent's. */
+/* Its output, and all that it has inherited, belong to the parent. */
 static void run_child(void (*run)(struct stopped *), struct stopped *stopped)
 {
     int status;
@@ -295,7 +295,7 @@ static void check_untouched(const struct stopped *stopped)
         CHECK_EQ(stopped->to[i], 'u');
 }
 
-/* A sanitizer may have a thread of its own: a child that has never had a queue pair has as many. */
+/* A sanitizer may start a thread of its own: the number is compared with that of a child that never had a queue pair. */
 static void do_nothing_in_child(struct stopped *stopped)
 {
     const int before = count_threads();
@@ -383,7 +383,7 @@ static void should_give_up_a_wait_for_a_receive_in_the_child_of_a_fork(void)
     CHECK_EQ(status, 0);
 }
 
-/* Holds what it is given from the time when it has begun. */
+/* A thread that holds a lock: it sets `holds` when it has it, and releases it when `ends` is set. */
 struct holder {
     struct verbs_pair pair;
     _Atomic bool holds;
@@ -556,7 +556,7 @@ static void fetch_events(struct verbs_pair *pair)
     CHECK(!readable(pair->context->async_fd, 0));
 }
 
-/* Another one than its parent's, with the same flags. */
+/* Not the descriptor of its parent, and with the same flags. */
 static void should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more(void)
 {
     static int taken[1024];

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A side closes a connection whose peer has closed it, too, and has no queue pair any more. */
+/** Closes a connection after its peer has closed it and destroyed its queue pair. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag(TestDevice.TAG)
 class GonePeerTest {
-    /** The device repeats a goodbye to a gone peer for a longer time. */
+    /** Shorter than the retries of a goodbye to a destroyed queue pair. */
     private static final long MOST_MS = 300;
-    /** For what another thread does immediately. */
+    /** Long enough for one step of another thread. */
     private static final long SHORT_MS = 50;
     private static final int TRIALS = 5;
 
