@@ -73,7 +73,8 @@ static void let_read(struct stopped *stopped, bool readable)
 static void send_from_region(struct stopped *stopped, uint64_t wr_id)
 {
     struct ibv_sge sge = {(uintptr_t)stopped->from + wr_id * stopped->length, stopped->length, stopped->from_mr->lkey};
-    struct ibv_send_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_send_wr wr = {
+        .wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
     struct ibv_send_wr *bad_wr;
 
     CHECK_EQ(ibv_post_send(stopped->pair.qp[0], &wr, &bad_wr), 0);
