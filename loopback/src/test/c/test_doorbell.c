@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -216,7 +218,38 @@ static void message_to_it(struct other *other, uint64_t wr_id)
     verbs_send(&other->pair, 0, wr_id, IBV_WR_SEND, LENGTH, IBV_SEND_SIGNALED);
 }
 
-static void should_notify_an_end_of_requested_completions_and_wake_it_for_the_rest(void)
+static sem_t holds_watch_thread;
+static sem_t lets_watch_thread_go;
+
+static void stay(uint64_t id)
+{
+    (void)id;
+    (void)sem_post(&holds_watch_thread);
+    (void)sem_wait(&lets_watch_thread_go);
+}
+
+/* Until it is let go, the watch thread wakes no end that does not react: a slow test would see that otherwise. */
+static int hold_watch_thread(void)
+{
+    const int fd = eventfd(1, EFD_CLOEXEC);
+    uint64_t id;
+
+    CHECK(fd >= 0);
+    CHECK_EQ(sem_init(&holds_watch_thread, 0, 0), 0);
+    CHECK_EQ(sem_init(&lets_watch_thread_go, 0, 0), 0);
+    CHECK_EQ(lb_watch_add(fd, stay, &id), 0);
+    CHECK_EQ(sem_wait(&holds_watch_thread), 0);
+    return fd;
+}
+
+static void let_watch_thread_go(int held)
+{
+    lb_watch_remove(held);
+    CHECK_EQ(sem_post(&lets_watch_thread_go), 0);
+    CHECK_EQ(close(held), 0);
+}
+
+static void notify_of_requested_completions_and_wake_for_the_rest(void)
 {
     atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_RECEIVES);
     message_to_it(&other, 1);
@@ -241,6 +274,14 @@ static void should_notify_an_end_of_requested_completions_and_wake_it_for_the_re
     CHECK(poll_one(&other, 5));
     CHECK(is_notified(&other));
     CHECK(!is_woken(&other));
+}
+
+static void should_notify_an_end_of_requested_completions_and_wake_it_for_the_rest(void)
+{
+    const int held = hold_watch_thread();
+
+    notify_of_requested_completions_and_wake_for_the_rest();
+    let_watch_thread_go(held);
 }
 
 /* It has requested an event, and its threads do something else. */
