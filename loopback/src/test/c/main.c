@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "other_end.h"
 #include "process_end.h"
 #include "ringpoll_loopback.h"
 #include "test.h"
@@ -168,8 +169,10 @@ int main(int argc, char **argv)
     count += run_list(thread_tests, filter);
     count += run_list(synthetic_tests, filter);
     count += run_list(stream_tests, filter);
-    count += run_list(proxy_tests, filter);
+    count += run_list_with(hold_watch_thread, let_watch_thread_go, proxy_tests, filter);
+    count += run_list(proxy_watch_tests, filter);
     count += run_list_with(doorbell_set_up, doorbell_tear_down, doorbell_tests, filter);
+    count += run_list_with(doorbell_watch_set_up, doorbell_watch_tear_down, doorbell_watch_tests, filter);
     count += run_list(wait_tests, filter);
     count += run_list(fork_tests, filter);
     count += run_list(process_tests, filter);

@@ -1,10 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* other_end.c: see other_end.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "other_end.h"
+#include "watch.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t is_held;
+static sem_t may_go;
+static int held_by = -1;
+
+/* Once: the thread may be about to take the last post. */
+static void init_semaphores(void)
+{
+    CHECK_EQ(sem_init(&is_held, 0, 0), 0);
+    CHECK_EQ(sem_init(&may_go, 0, 0), 0);
+}
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore))
+        CHECK_EQ(errno, EINTR);
+}
+
+/* On the watch thread. */
+static void stay(uint64_t id)
+{
+    (void)id;
+    CHECK_EQ(sem_post(&is_held), 0);
+    wait_for(&may_go);
+}
+
+void hold_watch_thread(void)
+{
+    uint64_t id;
+
+    CHECK_EQ(lb_watch_start(), 0);
+    CHECK_EQ(pthread_once(&once, init_semaphores), 0);
+    held_by = eventfd(1, EFD_CLOEXEC);
+    CHECK(held_by >= 0);
+    CHECK_EQ(lb_watch_add(held_by, stay, &id), 0);
+    wait_for(&is_held);
+}
+
+void let_watch_thread_go(void)
+{
+    lb_watch_remove(held_by);
+    CHECK_EQ(close(held_by), 0);
+    CHECK_EQ(sem_post(&may_go), 0);
+}
 
 /* Its segment, and the proxy in this process. */
 void open_segment(struct other *other, bool with_doorbell)

@@ -24,6 +24,13 @@ struct other {
     uint64_t responses_at;
 };
 
+/*
+ * Starts the watch thread and holds it until it is let go: meanwhile it takes no record, wakes no end, and marks none as asleep. A
+ * test that is stopped for some milliseconds would see that otherwise.
+ */
+void hold_watch_thread(void);
+void let_watch_thread_go(void);
+
 /* The segment and the proxy alone. */
 void open_segment(struct other *other, bool with_doorbell);
 

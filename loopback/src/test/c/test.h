@@ -52,10 +52,14 @@ extern const struct test length_tests[];
 extern const struct test bound_tests[];
 extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
-extern const struct test proxy_tests[];
-extern const struct test doorbell_tests[]; /* with these around each */
+extern const struct test proxy_tests[];    /* with a held watch thread: see other_end.h */
+extern const struct test proxy_watch_tests[];
+extern const struct test doorbell_tests[]; /* with these around each: they hold the watch thread */
 void doorbell_set_up(void);
 void doorbell_tear_down(void);
+extern const struct test doorbell_watch_tests[]; /* with these */
+void doorbell_watch_set_up(void);
+void doorbell_watch_tear_down(void);
 extern const struct test wait_tests[];
 extern const struct test stream_tests[];
 extern const struct test fork_tests[];
