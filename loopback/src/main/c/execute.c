@@ -146,6 +146,13 @@ static enum lb_outcome atomic_remote(struct lb_qp *qp, const struct ibv_send_wr 
 
     if (!lb_segments_hold(&segments, qp, wr, writes ? 0 : IBV_ACCESS_LOCAL_WRITE, failure))
         return LB_FAILED;
+    /* check_request has seen 8 bytes. If another thread has changed the request since, by mistake, there is no memory. */
+    if (segments.count == 0 || segments.at[0].length < sizeof(value)) {
+        failure->status = IBV_WC_LOC_LEN_ERR;
+        failure->vendor_err = RINGPOLL_LOOPBACK_VERR_LOCAL_BOUNDS;
+        outcome = LB_FAILED;
+        goto release_segments;
+    }
     if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp)) {
         outcome = LB_NO_PEER;
         goto release_segments;

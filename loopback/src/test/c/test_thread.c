@@ -818,6 +818,57 @@ static void should_bias_no_shared_lock_in_the_child_of_a_fork(void)
     CHECK(shared.owner == NULL);
 }
 
+/* A request that one thread posts and another one changes, by mistake. */
+struct changed_request {
+    struct ibv_sge sge;
+    atomic_bool ended;
+};
+
+static __attribute__((no_sanitize("thread"))) void *change_length(void *context)
+{
+    struct changed_request *changed = context;
+
+    while (!atomic_load(&changed->ended)) {
+        *(volatile uint32_t *)&changed->sge.length = 0;
+        *(volatile uint32_t *)&changed->sge.length = 8;
+    }
+    return NULL;
+}
+
+/* Posts it until the device finds the change after its first check. */
+static __attribute__((no_sanitize("thread"))) void post_until_found(struct verbs_pair *pair, struct changed_request *changed)
+{
+    const time_t deadline = time(NULL) + 20;
+    struct ibv_wc wc = {.status = IBV_WC_SUCCESS};
+    struct ibv_send_wr wr = {.sg_list = &changed->sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+        .send_flags = IBV_SEND_SIGNALED, .wr.atomic.remote_addr = (uintptr_t)pair->buffer[1],
+        .wr.atomic.rkey = pair->mr[1]->rkey, .wr.atomic.compare_add = 1};
+
+    while (wc.status == IBV_WC_SUCCESS && time(NULL) < deadline) {
+        struct ibv_send_wr *bad_wr;
+
+        if (ibv_post_send(pair->qp[0], &wr, &bad_wr) == 0)
+            CHECK_EQ(ibv_poll_cq(pair->cq[0], 1, &wc), 1);
+    }
+    CHECK_EQ(wc.status, IBV_WC_LOC_LEN_ERR);
+}
+
+static void should_write_nowhere_if_the_element_has_vanished(void)
+{
+    struct verbs_pair pair;
+    struct changed_request changed = {.sge.length = 8};
+    pthread_t thread;
+
+    verbs_pair_open(&pair, &(struct verbs_options){0});
+    changed.sge.addr = (uintptr_t)pair.buffer[0];
+    changed.sge.lkey = pair.mr[0]->lkey;
+    CHECK_EQ(pthread_create(&thread, NULL, change_length, &changed), 0);
+    post_until_found(&pair, &changed);
+    atomic_store(&changed.ended, true);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    verbs_pair_close(&pair);
+}
+
 const struct test thread_tests[] = {
     {"a queue as long as the send queue is never overrun by it", should_not_overrun_a_queue_as_long_as_the_send_queue},
     {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
@@ -836,5 +887,6 @@ const struct test thread_tests[] = {
     {"a lock that is biased again and again has one holder at a time", should_share_a_lock_that_is_biased_again},
     {"a thread waits for the owner of a biased lock", should_wait_for_the_owner_of_a_biased_lock},
     {"a thread waits for the section of another one under a lock", should_wait_for_a_section_under_a_lock},
+    {"an atomic whose element vanishes during its post writes nowhere", should_write_nowhere_if_the_element_has_vanished},
     {NULL, NULL},
 };

@@ -8,10 +8,8 @@ import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
-import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.VerbsPair;
 import java.util.Arrays;
@@ -501,34 +499,6 @@ class PostListTest {
             assertEquals(1, pair.client().postSend(list));
             pair.nextSuccess(pair.client().sendQueue());
         }
-    }
-
-    @Test
-    void shouldRefuseAPostDuringThatOfAnotherThread() {
-        try (VerbsPair pair = VerbsPair.ofDefaults()) {
-            final SendList list = writes(pair, 16);
-            final AtomicBoolean refused = new AtomicBoolean();
-            final OtherThread<Void> other = OtherThread.run(() -> postUntilRefused(list, pair.server(), refused));
-            postUntilRefused(list, pair.client(), refused);
-            other.result();
-            assertTrue(refused.get(), "posts of two threads at a time went unnoticed");
-        }
-    }
-
-    /** A post that cuts the chain of another one loses requests. */
-    private static Void postUntilRefused(final SendList list, final QueuePair queuePair, final AtomicBoolean refused) {
-        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        final WorkCompletions records = WorkCompletions.allocate(64);
-        while (!refused.get() && System.nanoTime() < deadlineNs) {
-            try {
-                queuePair.postSend(list);
-                queuePair.sendQueue().poll(records, 0, 64);
-            } catch (final IllegalStateException atATime) {
-                assertTrue(atATime.getMessage().contains("one thread at a time may use a list"), atATime::getMessage);
-                refused.set(true);
-            }
-        }
-        return null;
     }
 
     @Test

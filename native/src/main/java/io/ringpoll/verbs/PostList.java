@@ -51,8 +51,8 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
     private final int[] elementCounts;
     private int accepted;
     /**
-     * Whether a thread is within a post. Not atomic: it costs nothing, and finds most posts of two threads at a time. One of them
-     * would cut the chain of the other.
+     * Whether a thread is within a post. Not atomic: it costs nothing, and finds most uses by two threads at a time. A post would
+     * cut the chain of the other one, and a change would give the device half of a request.
      */
     private boolean posting;
 
@@ -135,7 +135,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
      * @param memory the region of each element; none for a request without data
      * @throws IndexOutOfBoundsException if there is no such request
      * @throws IllegalArgumentException  if there are more than {@link #maxElements()}, or they are of several protection domains
-     * @throws IllegalStateException     if this or a region is closed
+     * @throws IllegalStateException     if this or a region is closed, or another thread posts this
      */
     public final void elements(final int index, final MemoryRegion... memory) {
         Objects.checkIndex(index, capacity);
@@ -146,6 +146,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         }
         Parents.enter(this);
         try {
+            requireNoPost();
             final MemoryRegion[] next = memory.clone();
             final ProtectionDomain domain = commonDomain(next);
             uses.replace(regionsOf(index), next);
@@ -202,11 +203,12 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
      * @param lengthBytes of the piece
      * @throws IndexOutOfBoundsException if there is no such request or element, or the piece is not within the region
      * @throws IllegalArgumentException  if the request's message becomes longer than 2 GiB
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public final void element(final int index, final int element, final long offset, final long lengthBytes) {
         Objects.checkIndex(index, capacity);
         openAddress();
+        requireNoPost();
         Objects.checkIndex(element, elementCounts[index]);
         final MemoryRegion region = regions[index * maxElements + element];
         final long address = region.addressFor(offset, lengthBytes);
@@ -233,23 +235,26 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
      * @param index         of the request
      * @param workRequestId any
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public final void workRequestId(final int index, final long workRequestId) {
         Objects.checkIndex(index, capacity);
         openAddress();
+        requireNoPost();
         memory.set(ValueLayout.JAVA_LONG, offset(index) + IbvWr.WR_ID_OFFSET, workRequestId);
     }
 
     final void setInt(final int index, final int field, final int value) {
         Objects.checkIndex(index, capacity);
         openAddress();
+        requireNoPost();
         memory.set(ValueLayout.JAVA_INT, offset(index) + field, value);
     }
 
     final void setLong(final int index, final int field, final long value) {
         Objects.checkIndex(index, capacity);
         openAddress();
+        requireNoPost();
         memory.set(ValueLayout.JAVA_LONG, offset(index) + field, value);
     }
 
@@ -308,10 +313,7 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
      */
     final int post(final int turn, final MemorySegment function, final long queue, final int first, final int count,
         final long lengthBytes) {
-        if (posting) {
-            throw new IllegalStateException(
-                name() + " is being posted by another thread: one thread at a time may use a list");
-        }
+        requireNoPost();
         posting = true;
         final int last = first + count - 1;
         try {
@@ -325,6 +327,13 @@ public abstract sealed class PostList extends NativeResource permits SendList, R
         } finally {
             chain(last);
             posting = false;
+        }
+    }
+
+    private void requireNoPost() {
+        if (posting) {
+            throw new IllegalStateException(
+                name() + " is being posted by another thread: one thread at a time may use a list");
         }
     }
 

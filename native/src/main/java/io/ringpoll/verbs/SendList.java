@@ -79,7 +79,7 @@ public final class SendList extends PostList {
      * @param index     of the request
      * @param sendFlags the flags
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void send(final int index, final SendFlag... sendFlags) {
         prepare(index, SEND, null, bits(sendFlags));
@@ -91,7 +91,7 @@ public final class SendList extends PostList {
      * @param index     of the request
      * @param sendFlags the flags
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void sendWithImmediate(final int index, final SendFlag... sendFlags) {
         prepare(index, SEND_WITH_IMM, null, bits(sendFlags));
@@ -104,7 +104,7 @@ public final class SendList extends PostList {
      * @param target    registered with {@link AccessFlag#REMOTE_WRITE}
      * @param sendFlags the flags
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void write(final int index, final RemoteMemory target, final SendFlag... sendFlags) {
         prepare(index, RDMA_WRITE, Objects.requireNonNull(target, "the target is null"), bits(sendFlags));
@@ -118,7 +118,7 @@ public final class SendList extends PostList {
      * @param target    registered with {@link AccessFlag#REMOTE_WRITE}
      * @param sendFlags the flags
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void writeWithImmediate(final int index, final RemoteMemory target, final SendFlag... sendFlags) {
         prepare(index, RDMA_WRITE_WITH_IMM, Objects.requireNonNull(target, "the target is null"), bits(sendFlags));
@@ -132,7 +132,7 @@ public final class SendList extends PostList {
      * @param sendFlags the flags, without {@link SendFlag#INLINE}
      * @throws IndexOutOfBoundsException if there is no such request
      * @throws IllegalArgumentException  if it is inline
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void read(final int index, final RemoteMemory source, final SendFlag... sendFlags) {
         prepare(index, RDMA_READ, Objects.requireNonNull(source, "the source is null"), notInline(sendFlags));
@@ -147,7 +147,7 @@ public final class SendList extends PostList {
      * @param sendFlags the flags, without {@link SendFlag#INLINE}
      * @throws IndexOutOfBoundsException if there is no such request
      * @throws IllegalArgumentException  if it is inline
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void fetchAndAdd(final int index, final RemoteMemory target, final SendFlag... sendFlags) {
         prepare(index, ATOMIC_FETCH_AND_ADD, Objects.requireNonNull(target, "the target is null"), notInline(sendFlags));
@@ -162,7 +162,7 @@ public final class SendList extends PostList {
      * @param sendFlags the flags, without {@link SendFlag#INLINE}
      * @throws IndexOutOfBoundsException if there is no such request
      * @throws IllegalArgumentException  if it is inline
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void compareAndSwap(final int index, final RemoteMemory target, final SendFlag... sendFlags) {
         prepare(index, ATOMIC_CMP_AND_SWP, Objects.requireNonNull(target, "the target is null"), notInline(sendFlags));
@@ -209,7 +209,7 @@ public final class SendList extends PostList {
      * @throws IndexOutOfBoundsException if there is no such request, or the offset is outside of the memory or, of an atomic, not
      *     followed by 8 bytes of it
      * @throws IllegalArgumentException  if the request is atomic and the address is not a multiple of 8
-     * @throws IllegalStateException     if this is closed, or the request has no remote memory
+     * @throws IllegalStateException     if this is closed, another thread posts it, or the request has no remote memory
      */
     public void remoteOffset(final int index, final long offset) {
         Objects.checkIndex(index, capacity());
@@ -281,7 +281,7 @@ public final class SendList extends PostList {
      * @param index     of the request
      * @param immediate in host byte order
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed
+     * @throws IllegalStateException     if this is closed, or another thread posts it
      */
     public void immediate(final int index, final int immediate) {
         setInt(index, IbvWr.IMM_DATA_OFFSET, Integer.reverseBytes(immediate));
@@ -294,7 +294,7 @@ public final class SendList extends PostList {
      * @param compareOrAdd the expected value, or the number to add
      * @param swap         the new value; unused by an addition
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed, or the request is not atomic
+     * @throws IllegalStateException     if this is closed, another thread posts it, or the request is not atomic
      */
     public void operands(final int index, final long compareOrAdd, final long swap) {
         if (!isAtomic(opcodes[Objects.checkIndex(index, capacity())])) {
@@ -310,7 +310,7 @@ public final class SendList extends PostList {
      * @param index    of the request
      * @param signaled true sets {@link SendFlag#SIGNALED}
      * @throws IndexOutOfBoundsException if there is no such request
-     * @throws IllegalStateException     if this is closed, or the request is not prepared
+     * @throws IllegalStateException     if this is closed, another thread posts it, or the request is not prepared
      */
     public void signaled(final int index, final boolean signaled) {
         final int former = preparedFlags(Objects.checkIndex(index, capacity()));
