@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import picocli.CommandLine;
@@ -154,11 +155,18 @@ public final class CommandRunner {
         return parsed == null ? line : parsed.asCommandLineList().getLast();
     }
 
+    /** A command with only one command of its own does something without it, which its options tell. */
+    private static String known(final CommandLine command) {
+        final Set<String> names = command.getSubcommands().keySet();
+        return names.size() > 1 ? "use one of " + String.join(", ", names) :
+            "the only one is " + String.join("", names) + "; see '" + typed(command) + " --help'";
+    }
+
     /** Messages of ringpoll name the valid values; those of picocli get a suggestion here. */
     private static String refusal(final ParameterException refused) {
         if (isUnknownSubcommand(refused)) {
-            return "no command '" + oneLine(((UnmatchedArgumentException) refused).getUnmatched().getFirst()) +
-                "': use one of " + String.join(", ", refused.getCommandLine().getSubcommands().keySet());
+            return "no command '" + oneLine(((UnmatchedArgumentException) refused).getUnmatched().getFirst()) + "': " +
+                known(refused.getCommandLine());
         }
         // The position of a word counts those of the launcher, which means nothing to its user.
         // A user of commands does not need to know the types of Java.

@@ -177,6 +177,7 @@ class CommandTest {
         "tune jiter --help|ringpoll tune: no command 'jiter': use one of plan, jitter, verify",
         "tune --help jiter|ringpoll tune: no command 'jiter': use one of plan, jitter, verify",
         "tune plam --json|ringpoll tune: no command 'plam': use one of plan, jitter, verify",
+        "replicate foo|ringpoll replicate: no command 'foo': the only one is verify; see './ringpoll replicate --help'",
         "tune --foo|ringpoll tune: Unknown option: '--foo'; see './ringpoll tune --help'",
         "tune plan --device nope|ringpoll tune plan: --device: no RDMA device 'nope'; there ",
         "tune plan --cpus 9999|ringpoll tune plan: CPU 9999 cannot be used",
