@@ -321,10 +321,14 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     @Override
     protected void onReleased(final KeptConnection<MessageConnection> kept) {
         final MessageConnection connection = kept.owner();
-        set.onReleased(connection);
-        connection.established().completeExceptionally(new ConnectException(set.isClosed() && isClosedHere(kept) ?
-            set.closeDescription() : connection.endReason() + " " + connection.disconnectDetail()));
-        connection.poller().execute(connection::ended);
+        final ConnectionPoller poller = connection.poller();
+        final ConnectException failure = new ConnectException(set.isClosed() && isClosedHere(kept) ?
+            set.closeDescription() : connection.endReason() + " " + connection.disconnectDetail());
+        poller.whenDrained(() -> {
+            set.onReleased(connection);
+            connection.established().completeExceptionally(failure);
+        });
+        poller.execute(connection::ended);
     }
 
     @Override

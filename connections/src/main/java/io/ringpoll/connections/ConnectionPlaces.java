@@ -34,6 +34,8 @@ final class ConnectionPlaces {
     /** A place for one connection. {@link #close} gives it up, unless {@link #pass} was called. Used by one thread. */
     final class Place implements AutoCloseable {
         private MessageBuffers buffers;
+        /** Null as long as the place may be given up at once. */
+        private ConnectionPoller poller;
 
         private Place(final MessageBuffers buffers) {
             this.buffers = buffers;
@@ -50,10 +52,20 @@ final class ConnectionPlaces {
             return passed;
         }
 
+        /** From now on the device may put completions into a queue of this poller. */
+        void usePoller(final ConnectionPoller chosen) {
+            poller = chosen;
+        }
+
         @Override
         public void close() {
             if (buffers != null) {
-                leave(pass());
+                final MessageBuffers unused = pass();
+                if (poller == null) {
+                    leave(unused);
+                } else {
+                    poller.whenDrained(() -> leave(unused));
+                }
             }
         }
     }

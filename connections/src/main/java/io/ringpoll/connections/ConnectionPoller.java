@@ -8,6 +8,8 @@ import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.TimedWork;
+import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
@@ -28,6 +30,8 @@ import org.agrona.concurrent.status.CountersManager;
 final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork {
     private final ConnectionSet set;
     private final int index;
+    /** Null if each connection has a completion queue of its own. Set before the pipeline starts. */
+    private SharedQueue shared;
     private final ConnectionTimers timers = new ConnectionTimers();
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
@@ -52,6 +56,16 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         takesTasks = () -> !set.isClosed() && isRunning();
     }
 
+    /** Lets the connections share a completion queue; before the pipeline starts. */
+    void share(final SharedQueue queue) {
+        shared = queue;
+    }
+
+    /** The queue that the connections share; null if each has its own. Any thread. */
+    SharedQueue shared() {
+        return shared;
+    }
+
     /** Sets the running pipeline, which executes the tasks. */
     void begin(final Pipeline running) {
         pipeline = running;
@@ -74,6 +88,9 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
 
     @Override
     public boolean owns(final CompletionQueue queue, final Object attachment) {
+        if (shared != null) {
+            return attachment == shared && queue == shared.polled();
+        }
         return attachment instanceof final MessageConnection connection && connection.poller() == this &&
             connection.queue() == queue;
     }
@@ -93,14 +110,24 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
         // Not kept in a field until the end of the batch: storing a reference executes the garbage collector's barrier, with a
         // fence where this object and the connection are in different regions of the heap.
-        final MessageConnection connection = (MessageConnection) completion.attachment();
+        final MessageConnection connection = find(completion);
+        if (connection == null) {
+            shared.keepEarly(completion);
+            return;
+        }
         try {
             connection.onCompletion(completion);
         } finally {
-            if (endOfBatch) {
+            if (endOfBatch || shared != null) {
+                // In a shared queue the next completion may be that of another connection.
                 connection.onBatchEnd();
             }
         }
+    }
+
+    /** The connection of a completion; null if it shares its queue, and has ended or not begun. */
+    private MessageConnection find(final WorkCompletion completion) {
+        return shared == null ? (MessageConnection) completion.attachment() : shared.find(completion);
     }
 
     @Override
@@ -129,7 +156,9 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
 
     @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code, final Object attachment) {
-        if (attachment instanceof final MessageConnection connection) {
+        if (shared != null) {
+            shared.onFault(code);
+        } else if (attachment instanceof final MessageConnection connection) {
             connection.onQueueFault(code);
         }
     }
@@ -141,7 +170,10 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     void onUndelivered(final WorkCompletion completion) {
         final Thread before = enterCallbacks();
         try {
-            final MessageConnection connection = (MessageConnection) completion.attachment();
+            final MessageConnection connection = find(completion);
+            if (connection == null) {
+                return;
+            }
             if (set.end().closesPipelines()) {
                 connection.close();
             } else {
@@ -263,13 +295,38 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         schedule();
     }
 
+    /** Prepares for the connection of a request; null if it has a completion queue of its own. Any thread. */
+    ExpectedConnection expect(final RcRequest request) {
+        return shared == null ? null : shared.expect(request.queuePairNumber());
+    }
+
+    /** A connection that was expected has ended, whether it has begun or not; any thread. */
+    void forget(final ExpectedConnection expected) {
+        if (expected != null) {
+            shared.forget(expected);
+        }
+    }
+
+    /** The configuration of the next connection. */
+    RcConfig config(final RcConfig ofSet) {
+        return shared == null ? ofSet : ofSet.withQueue(shared.queue());
+    }
+
     /** Begins to poll a connection; polling thread. */
     void add(final MessageConnection connection) {
-        pipeline.addQueue(connection.queue(), connection);
+        if (shared == null) {
+            pipeline.addQueue(connection.queue(), connection);
+        } else {
+            shared.begin(connection.expected(), connection, () -> pipeline.addQueue(shared.polled(), shared));
+        }
     }
 
     /** Polls the queue of an ending connection, which posts nothing more, until it is empty; polling thread. */
     void pollLast(final MessageConnection connection) {
+        if (shared != null) {
+            shared.pollLast(this);
+            return;
+        }
         final CompletionQueue queue = connection.queue();
         final WorkCompletions polled = WorkCompletions.allocate(1);
         final WorkCompletion completion = new WorkCompletion();
@@ -280,10 +337,29 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
 
     /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
     void remove(final MessageConnection connection) {
+        if (shared != null) {
+            shared.end(connection.expected().queuePairNumber(), connection);
+            return;
+        }
         try {
             pipeline.removeQueue(connection.queue());
         } catch (final TimeoutException impossible) {
             throw new IllegalStateException("the polling thread has waited for itself", impossible);
+        }
+    }
+
+    /**
+     * Executes a task when a shared queue has no completions any more of queue pairs that are closed now: only then there is room
+     * for those of others. Any thread; without a shared queue at once.
+     */
+    void whenDrained(final Runnable task) {
+        if (shared == null) {
+            task.run();
+        } else {
+            execute(() -> {
+                shared.pollLast(this);
+                task.run();
+            });
         }
     }
 

@@ -1,11 +1,14 @@
 package io.ringpoll.connections;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.rc.RcQueue;
+import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.pipeline.Pipeline;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
 import org.agrona.concurrent.Agent;
 
 /**
@@ -145,6 +148,33 @@ final class ConnectionPollers {
             }
         }
         return least;
+    }
+
+    /** The one whose queue the connection of a request shares, or the one with the fewest connections. */
+    ConnectionPoller of(final RcRequest request) {
+        final RcQueue queue = request.sharedQueue().orElse(null);
+        for (final ConnectionPoller poller : all) {
+            if (queue != null && poller.shared().queue() == queue) {
+                return poller;
+            }
+        }
+        return leastLoaded();
+    }
+
+    /** Gives each poller a completion queue that its connections share. */
+    void shareQueues(final IntFunction<SharedQueue> queues) {
+        for (final ConnectionPoller poller : all) {
+            poller.share(queues.apply(poller.index()));
+        }
+    }
+
+    /** Closes shared queues, after all connections and pipelines. */
+    void closeQueues() {
+        for (final ConnectionPoller poller : all) {
+            if (poller.shared() != null) {
+                poller.shared().close();
+            }
+        }
     }
 
     /** Publishes what has been counted; event thread. */

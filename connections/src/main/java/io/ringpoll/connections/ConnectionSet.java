@@ -113,6 +113,9 @@ public final class ConnectionSet implements AutoCloseable {
         try {
             device = config.openDevice(this::localAddress);
             sizes.requireWithin(device);
+            if (config.sharedQueues) {
+                sizes.requireShareable(device, config.maxConnections);
+            }
             opened = true;
             return device;
         } finally {
@@ -129,6 +132,9 @@ public final class ConnectionSet implements AutoCloseable {
         PipelineGroup started = null;
         boolean complete = false;
         try {
+            if (config.sharedQueues) {
+                pollers.shareQueues(poller -> newSharedQueue(poller, config.maxConnections));
+            }
             started = PipelineGroup.start(config.pollers, index -> describe(config, index));
             pollers.begin(started.pipelines());
             complete = true;
@@ -139,9 +145,15 @@ public final class ConnectionSet implements AutoCloseable {
                     started.close();
                 }
                 events.stop(SetEnd.ADOPTION_NS);
+                pollers.closeQueues();
                 places.releaseMemory();
             }
         }
+    }
+
+    private SharedQueue newSharedQueue(final int poller, final int maxConnections) {
+        return new SharedQueue(peer.newQueue("shared CQ " + poller + " of " + name, sizes.sharedQueueSize(maxConnections))
+            .orElseThrow(), sizes.completionQueueSize());
     }
 
     private PipelineBuilder describe(final ConnectionSetBuilder config, final int index) {
@@ -278,7 +290,8 @@ public final class ConnectionSet implements AutoCloseable {
     private MessageConnection request(
         final String host, final int port, final ConnectionPlaces.Place place, final Deadline deadline) throws ConnectException {
         // In this order: the request is closed before its memory is given back.
-        try (place; RcRequest request = peer.request(host, port, sizes.config(resolutionMs(deadline.leftNs())))) {
+        try (place; RcRequest request = peer.request(host, port,
+            pollers.leastLoaded().config(sizes.config(resolutionMs(deadline.leftNs()))))) {
             return connect(request, place, null);
         } catch (final RdmaException failed) {
             throw failed(host, port, failed);
@@ -415,13 +428,28 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private MessageConnection connect(final RcRequest request, final ConnectionPlaces.Place place, final Hello peers) {
-        place.buffers().postReceives(request);
-        final RcConnection connection = request.connect(hello.encode());
+        final ConnectionPoller poller = pollers.of(request);
+        place.usePoller(poller);
+        final ExpectedConnection expected = poller.expect(request);
         boolean made = false;
         try {
-            final ConnectionPoller poller = pollers.leastLoaded();
+            place.buffers().postReceives(request, ExpectedConnection.beginOf(expected));
+            final MessageConnection result = make(request.connect(hello.encode()), place, peers, poller, expected);
+            made = true;
+            return result;
+        } finally {
+            if (!made) {
+                poller.forget(expected);
+            }
+        }
+    }
+
+    private MessageConnection make(final RcConnection connection, final ConnectionPlaces.Place place, final Hello peers,
+        final ConnectionPoller poller, final ExpectedConnection expected) {
+        boolean made = false;
+        try {
             final MessageConnection result = new MessageConnection(
-                poller, connection, place.buffers(), layout, sizes.operations(), listener);
+                poller, connection, place.buffers(), layout, sizes.operations(), expected, listener);
             if (peers != null) {
                 result.greet(hello, peers);
             }
@@ -432,7 +460,7 @@ public final class ConnectionSet implements AutoCloseable {
             final MessageBuffers taken = place.pass();
             if (!made) {
                 // The device may use the memory until the queue pair is closed.
-                events.discard(connection, () -> places.leave(taken));
+                events.discard(connection, () -> poller.whenDrained(() -> places.leave(taken)));
             }
         }
     }
@@ -457,7 +485,8 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     RcConfig connectionConfig() {
-        return sizes.config(Math.clamp(TimeUnit.NANOSECONDS.toMillis(acceptTimeoutNs), 1, Integer.MAX_VALUE));
+        return pollers.leastLoaded().config(
+            sizes.config(Math.clamp(TimeUnit.NANOSECONDS.toMillis(acceptTimeoutNs), 1, Integer.MAX_VALUE)));
     }
 
     String name() {

@@ -34,6 +34,7 @@ public final class ConnectionSetBuilder {
     Peer peer;
     ProtectionDomain domain;
     private boolean verbs;
+    boolean sharedQueues;
     ConnectionListener listener;
     int messagesInFlight = 64;
     int maxMessageBytes = 4096;
@@ -99,6 +100,21 @@ public final class ConnectionSetBuilder {
      */
     public ConnectionSetBuilder overVerbs() {
         verbs = true;
+        return this;
+    }
+
+    /**
+     * Makes all connections of a polling thread share a completion queue, over verbs only; by default each has its own. The
+     * thread then polls one queue instead of one for each connection: with many connections of which few have messages, a message
+     * waits for no empty polls, and the device keeps one queue. With few connections it costs a look-up for each message. A queue
+     * is created for each polling thread at the start, with room for the requests of {@link #maxConnections} connections, about
+     * {@code 3 * messagesInFlight} for each: set that maximum. A failure of the queue ends all its connections.
+     *
+     * @return this
+     * @see #overVerbs()
+     */
+    public ConnectionSetBuilder sharedCompletionQueue() {
+        sharedQueues = true;
         return this;
     }
 
@@ -377,6 +393,8 @@ public final class ConnectionSetBuilder {
         require(domain == null || address == null, "a domain and an address are set: set one of them", errors);
         require(peer == null || domain == null && !verbs, "a peer is librpma's, and the connections are made over verbs: set a " +
             "domain instead", errors);
+        require(!sharedQueues || verbs || domain != null, "connections over librpma share no completion queue: set " +
+            "overVerbs() or a domain, or leave out sharedCompletionQueue()", errors);
         require(peer == null || !peer.isClosed(), "the peer is closed: set an open one", errors);
         require(domain == null || !domain.isClosed(), "the domain is closed: set an open one", errors);
         require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,

@@ -71,6 +71,23 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
         });
     }
 
+    /** Entries of a completion queue that so many connections share. */
+    int sharedQueueSize(final int connections) {
+        return Math.toIntExact((long) connections * completionQueueSize());
+    }
+
+    /** Refuses a shared completion queue that the device does not have. */
+    void requireShareable(final RcPeer device, final int connections) {
+        final long size = (long) connections * completionQueueSize();
+        final DeviceAttributes limits = DeviceAttributes.of(device.context()).orElse(null);
+        final int limit = limits == null || limits.maxCqe() <= 0 ? Integer.MAX_VALUE : limits.maxCqe();
+        if (size > limit) {
+            throw new IllegalArgumentException("maxConnections is " + connections + " and messagesInFlight is " + window +
+                ", which need a shared completion queue of " + size + ": at most " + limit + " are possible" +
+                (limits == null ? "" : " on " + limits.name()) + "; reduce one of them, or share no completion queue");
+        }
+    }
+
     private void require(final String queue, final int size, final int limit, final String device) {
         if (limit > 0 && size > limit) {
             throw new IllegalArgumentException("messagesInFlight is " + window + ", which needs " + queue + " of " + size +

@@ -43,7 +43,6 @@ public final class MessageConnection extends ReceivingSide {
     private final ConnectionEnd end = new ConnectionEnd();
     final Keepalive keepalive = new Keepalive(this);
     private volatile boolean connected;
-    private volatile Object attachment;
     private Hello peerHello;
 
     /** Polling thread, as the following. */
@@ -54,8 +53,9 @@ public final class MessageConnection extends ReceivingSide {
     private boolean queueFailed;
 
     MessageConnection(final ConnectionPoller poller, final RcConnection connection, final MessageBuffers memory,
-        final MessageLayout layout, final int maxOperations, final ConnectionListener listener) {
-        super(poller, connection, memory, layout, listener);
+        final MessageLayout layout, final int maxOperations, final ExpectedConnection expected,
+        final ConnectionListener listener) {
+        super(poller, connection, memory, layout, expected, listener);
         this.memory = memory;
         operations = new OneSidedOperations(this, maxOperations, listener);
     }
@@ -348,24 +348,6 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     /**
-     * The object of the user for this connection, for instance its session.
-     *
-     * @return null if none was set
-     */
-    public Object attachment() {
-        return attachment;
-    }
-
-    /**
-     * Attaches an object to this connection.
-     *
-     * @param object of the user; null for none
-     */
-    public void attach(final Object object) {
-        attachment = object;
-    }
-
-    /**
      * Describes the end of the connection; final from {@link ConnectionListener#onDisconnected} on.
      *
      * @return for instance the status of a failed work request; empty if there is nothing to add to the reason
@@ -410,10 +392,14 @@ public final class MessageConnection extends ReceivingSide {
             poller().events().release(this);
             return;
         }
-        if (endReason() == DisconnectReason.CLOSED) {
-            // Closed while it was being established: the peer gets a goodbye, the listener knows nothing of it.
-            return;
+        // Closed while it was being established: the peer gets a goodbye, the listener knows nothing of it.
+        if (endReason() != DisconnectReason.CLOSED) {
+            begin();
         }
+        deliverEarly();
+    }
+
+    private void begin() {
         open();
         started = true;
         connected = true;
@@ -488,6 +474,7 @@ public final class MessageConnection extends ReceivingSide {
     /** Reports the end; the queue pair is gone. Polling thread. */
     void ended() {
         connected = false;
+        poller().forget(expected());
         operations.onAbandoned(WcStatus.WR_FLUSH_ERR);
         poller().timers().removeAll(this);
         if (started) {

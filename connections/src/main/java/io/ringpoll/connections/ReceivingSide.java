@@ -21,9 +21,15 @@ abstract class ReceivingSide extends SendingSide {
     /** Address of the buffers, for accesses of this layer. */
     final long address;
 
+    /** Tag of the ids of its requests. */
+    final long begin;
+
     private final MessageReceives receives;
     private final ConnectionListener listener;
     private final ConnectionPoller poller;
+    /** Null if this has a completion queue of its own. */
+    private final ExpectedConnection expected;
+    private volatile Object attachment;
     /** Number of receives without a handled completion. */
     private int postedReceives;
     /** Buffer of the message that is being handled. */
@@ -38,8 +44,10 @@ abstract class ReceivingSide extends SendingSide {
     ConnectionTimer scheduled;
 
     ReceivingSide(final ConnectionPoller poller, final RcConnection connection, final MessageBuffers memory,
-        final MessageLayout layout, final ConnectionListener listener) {
-        super(connection, memory.region(), layout);
+        final MessageLayout layout, final ExpectedConnection expected, final ConnectionListener listener) {
+        super(connection, memory.region(), layout, ExpectedConnection.beginOf(expected));
+        this.expected = expected;
+        begin = ExpectedConnection.beginOf(expected);
         this.poller = poller;
         this.listener = listener;
         bytes = memory.newView();
@@ -70,12 +78,42 @@ abstract class ReceivingSide extends SendingSide {
         return poller.index();
     }
 
+    /**
+     * The object of the user for this connection, for instance its session.
+     *
+     * @return null if none was set
+     */
+    public final Object attachment() {
+        return attachment;
+    }
+
+    /**
+     * Attaches an object to this connection.
+     *
+     * @param object of the user; null for none
+     */
+    public final void attach(final Object object) {
+        attachment = object;
+    }
+
     final ConnectionListener listener() {
         return listener;
     }
 
     final ConnectionPoller poller() {
         return poller;
+    }
+
+    /** Null if this has a completion queue of its own. */
+    final ExpectedConnection expected() {
+        return expected;
+    }
+
+    /** Handles the completions that came before this was polled. */
+    final void deliverEarly() {
+        if (expected != null) {
+            expected.deliver((MessageConnection) this);
+        }
     }
 
     @Override
@@ -207,7 +245,7 @@ abstract class ReceivingSide extends SendingSide {
         try {
             final int strideBytes = layout.strideBytes();
             final int accepted =
-                receives.post((long) first * strideBytes, strideBytes, WorkRequestId.receive(first), count);
+                receives.post((long) first * strideBytes, strideBytes, WorkRequestId.receive(begin, first), count);
             postedReceives += accepted;
             if (accepted < count) {
                 fail("the receive queue is full");

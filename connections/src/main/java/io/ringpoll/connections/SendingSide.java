@@ -66,8 +66,11 @@ abstract class SendingSide {
     private final RcConnection connection;
     private final CompletionQueue queue;
 
-    SendingSide(final RcConnection connection, final RcMemory region, final MessageLayout layout) {
+    /** The counts begin with the tag of the connection, of {@link WorkRequestId#begin}. */
+    SendingSide(final RcConnection connection, final RcMemory region, final MessageLayout layout, final long begin) {
         this.connection = connection;
+        posted = begin;
+        completed = begin;
         queue = PolledQueue.of(connection);
         this.layout = layout;
         sends = connection.sends(region);

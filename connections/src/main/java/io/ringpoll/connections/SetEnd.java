@@ -191,6 +191,7 @@ final class SetEnd {
     private void release(final Deadline deadline) {
         if (endedAll || endAll(deadline)) {
             endedAll = true;
+            pollers.closeQueues();
             places.releaseMemory();
             releasedAll = true;
             removeShutdownHook();

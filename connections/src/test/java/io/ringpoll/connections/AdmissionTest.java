@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.util.Arrays;
@@ -24,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource
 class AdmissionTest {
-    private final RdmaApi api;
+    private final SetKind kind;
     private final List<String> data = new CopyOnWriteArrayList<>();
     private final Recorder server = new Recorder() {
         @Override
@@ -35,16 +34,16 @@ class AdmissionTest {
     };
     private final Recorder client = new Recorder();
 
-    AdmissionTest(final RdmaApi api) {
-        this.api = api;
+    AdmissionTest(final SetKind kind) {
+        this.kind = kind;
     }
 
     private ConnectionSetBuilder servers() {
-        return SetPair.builder(api).listener(server);
+        return SetPair.builder(kind).listener(server);
     }
 
     private ConnectionSetBuilder clients() {
-        return SetPair.builder(api).listener(client);
+        return SetPair.builder(kind).listener(client);
     }
 
     @Test
@@ -112,7 +111,7 @@ class AdmissionTest {
             }
             return true;
         }).start(); ConnectionSet first = clients().start();
-            ConnectionSet second = SetPair.builder(api).listener(new Recorder()).privateData(new byte[1]).start()) {
+            ConnectionSet second = SetPair.builder(kind).listener(new Recorder()).privateData(new byte[1]).start()) {
             own.set(set);
             final int port = set.listen(0);
             first.connect(TestDevice.address(), port);

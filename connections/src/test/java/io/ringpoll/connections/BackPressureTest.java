@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -32,11 +31,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BackPressureTest {
     private static final int WINDOW = 4;
 
-    private final RdmaApi api;
+    private final SetKind kind;
     private final Recorder client = new Recorder();
 
-    BackPressureTest(final RdmaApi api) {
-        this.api = api;
+    BackPressureTest(final SetKind kind) {
+        this.kind = kind;
     }
 
     /** Retains each message until the test releases it. */
@@ -61,7 +60,7 @@ class BackPressureTest {
     @Test
     void shouldSendNoMoreThanTheWindow() throws Exception {
         final Retainer server = new Retainer();
-        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(WINDOW), server, client)) {
+        try (SetPair pair = SetPair.of(kind, builder -> builder.messagesInFlight(WINDOW), server, client)) {
             final MessageConnection connection = pair.connect();
             assertEquals(WINDOW, sendUntilRefused(connection));
             for (int i = 0; i < WINDOW; i++) {
@@ -96,7 +95,7 @@ class BackPressureTest {
     @ValueSource(ints = {1, 2, 3, 8, 17})
     void shouldReturnTheLastCreditsWhileOthersAreRetained(final int window) throws Exception {
         final Retainer server = new Retainer();
-        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(window), server, client)) {
+        try (SetPair pair = SetPair.of(kind, builder -> builder.messagesInFlight(window), server, client)) {
             final MessageConnection connection = pair.connect();
             sendUntilRefused(connection);
             for (int i = 0; i < window; i++) {
@@ -117,8 +116,8 @@ class BackPressureTest {
     void shouldReleaseRetainedMessagesAfterTheEnd() throws Exception {
         final Retainer server = new Retainer();
         final MessageConnection accepted;
-        try (ConnectionSet clients = SetPair.builder(api).listener(client).start()) {
-            final ConnectionSet set = SetPair.builder(api).listener(server).start();
+        try (ConnectionSet clients = SetPair.builder(kind).listener(client).start()) {
+            final ConnectionSet set = SetPair.builder(kind).listener(server).start();
             final MessageConnection connection = clients.connect(TestDevice.address(), set.listen(0));
             call(connection, () -> {
                 send(connection, "first");
@@ -154,7 +153,7 @@ class BackPressureTest {
                 return super.onMessage(connection, buffer, offset, length);
             }
         };
-        try (SetPair pair = SetPair.of(api, builder -> { }, server, client)) {
+        try (SetPair pair = SetPair.of(kind, builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();
             call(connection, () -> {
                 for (int i = 0; i < 8; i++) {
@@ -189,7 +188,7 @@ class BackPressureTest {
             }
         };
         final Retainer retainer = new Retainer();
-        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(1), server, retainer)) {
+        try (SetPair pair = SetPair.of(kind, builder -> builder.messagesInFlight(1), server, retainer)) {
             final MessageConnection connection = pair.connect();
             retainer.await("message first");
             call(connection, () -> send(connection, "request"));
@@ -223,7 +222,7 @@ class BackPressureTest {
                 return true;
             }
         };
-        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(WINDOW), server, both)) {
+        try (SetPair pair = SetPair.of(kind, builder -> builder.messagesInFlight(WINDOW), server, both)) {
             final MessageConnection connection = pair.connect();
             // One less than the window: as many as are in flight can always be answered.
             call(connection, () -> {
@@ -283,7 +282,7 @@ class BackPressureTest {
                 return true;
             }
         };
-        try (SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(window), sink, source)) {
+        try (SetPair pair = SetPair.of(kind, builder -> builder.messagesInFlight(window), sink, source)) {
             pair.connect();
             assertTrue(done.get(30, TimeUnit.SECONDS));
             assertEquals(0, pair.server().listenerExceptions());
@@ -294,7 +293,7 @@ class BackPressureTest {
     void shouldCheckClaims() throws Exception {
         final Recorder server = new Recorder();
         try (SetPair pair =
-            SetPair.of(api, builder -> builder.messagesInFlight(WINDOW).maxMessageBytes(100), server, client)) {
+            SetPair.of(kind, builder -> builder.messagesInFlight(WINDOW).maxMessageBytes(100), server, client)) {
             final MessageConnection connection = pair.connect();
             call(connection, () -> {
                 assertThrows(IllegalArgumentException.class, () -> connection.tryClaim(101));
@@ -319,7 +318,7 @@ class BackPressureTest {
 
     @Test
     void shouldExecuteTasksInOrder() throws Exception {
-        try (SetPair pair = SetPair.of(api, builder -> { }, new Recorder(), client)) {
+        try (SetPair pair = SetPair.of(kind, builder -> { }, new Recorder(), client)) {
             final MessageConnection connection = pair.connect();
             final List<Integer> order = new ArrayList<>();
             final Executor executor = connection::execute;

@@ -59,6 +59,16 @@ class ConnectionExamplesTest {
         assertTrue(parts > 7, "only " + parts + " examples");
     }
 
+    @Test
+    void shouldShareACompletionQueue() throws Exception {
+        final ConnectionSetBuilder builder =
+            ConnectionSet.builder().overVerbs().sharedCompletionQueue().maxConnections(1000);
+        try (ConnectionSet server = builder.address(TestDevice.address()).listener(MessageConnection::trySend).start();
+            ConnectionSet clients = SetPair.builder().listener(new Recorder()).start()) {
+            assertTrue(clients.connect(TestDevice.address(), server.listen(0)).isConnected());
+        }
+    }
+
     /** Code without comments and spaces. */
     private static String normalized(final String text) {
         try (Stream<String> lines = text.lines()) {

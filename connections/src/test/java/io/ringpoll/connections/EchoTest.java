@@ -3,7 +3,6 @@ package io.ringpoll.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.testing.TestDevice;
@@ -31,10 +30,10 @@ class EchoTest {
     /** All lengths several times; less often where each message takes milliseconds, as in the Soft-RoCE guest. */
     private static final int MESSAGES = TestDevice.isLoopback() ? 2000 : 450;
 
-    private final RdmaApi api;
+    private final SetKind kind;
 
-    EchoTest(final RdmaApi api) {
-        this.api = api;
+    EchoTest(final SetKind kind) {
+        this.kind = kind;
     }
 
     /** Answers each message with its content. */
@@ -45,7 +44,7 @@ class EchoTest {
     @Test
     void shouldEchoOneMessage() throws Exception {
         final Recorder client = new Recorder();
-        try (SetPair pair = SetPair.of(api, builder -> { }, echo(), client)) {
+        try (SetPair pair = SetPair.of(kind, builder -> { }, echo(), client)) {
             final MessageConnection connection = pair.connect();
             final UnsafeBuffer message = new UnsafeBuffer("hello".getBytes());
             assertTrue(connection.execute(() -> assertTrue(connection.trySend(message, 0, 5))));
@@ -61,7 +60,7 @@ class EchoTest {
             new UnsafeBuffer(ByteBuffer.allocateDirect(40), 5, 30), new ExpandableArrayBuffer(40),
             new ExpandableDirectByteBuffer(40)
         };
-        try (SetPair pair = SetPair.of(api, builder -> { }, echo(), client)) {
+        try (SetPair pair = SetPair.of(kind, builder -> { }, echo(), client)) {
             final MessageConnection connection = pair.connect();
             for (int i = 0; i < sources.length; i++) {
                 final MutableDirectBuffer source = sources[i];
@@ -76,9 +75,9 @@ class EchoTest {
     @CsvSource({"1,1", "1,8", "8,1", "2,2", "3,3", "4,64", "64,64"})
     void shouldEchoMessagesOfAllLengthsInOrder(final int serverWindow, final int clientWindow) throws Exception {
         final CountingClient client = new CountingClient(MESSAGES, MAX_BYTES);
-        try (ConnectionSet server = SetPair.builder(api).messagesInFlight(serverWindow).maxMessageBytes(MAX_BYTES + 7)
+        try (ConnectionSet server = SetPair.builder(kind).messagesInFlight(serverWindow).maxMessageBytes(MAX_BYTES + 7)
             .listener(echo()).start();
-            ConnectionSet clients = SetPair.builder(api).messagesInFlight(clientWindow).maxMessageBytes(MAX_BYTES)
+            ConnectionSet clients = SetPair.builder(kind).messagesInFlight(clientWindow).maxMessageBytes(MAX_BYTES)
                 .listener(client).start()) {
             final MessageConnection connection = clients.connect(TestDevice.address(), server.listen(0));
             assertEquals(MAX_BYTES, connection.maxMessageBytes());
@@ -98,7 +97,7 @@ class EchoTest {
     }
 
     private ConnectionSetBuilder sleeping(final String name) {
-        return SetPair.builder(api).pipelines(i -> Pipeline.builder().name("sleeping-" + name).withoutCountersFile()
+        return SetPair.builder(kind).pipelines(i -> Pipeline.builder().name("sleeping-" + name).withoutCountersFile()
             .idleStrategy(new EventDrivenIdle(0, TimeUnit.MINUTES.toNanos(10))));
     }
 }

@@ -9,7 +9,6 @@ import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -242,10 +241,10 @@ class FailedEndTest {
 
     /** The peer would receive later messages without it, and a goodbye as if it had all. */
     @ParameterizedTest
-    @EnumSource(RdmaApi.class)
-    void shouldSendNothingAfterARefusedMessageWhileAnotherThreadCloses(final RdmaApi api) throws Exception {
+    @EnumSource(SetKind.class)
+    void shouldSendNothingAfterARefusedMessageWhileAnotherThreadCloses(final SetKind kind) throws Exception {
         try (FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("full@2#1"));
-            SetPair pair = SetPair.of(api, builder -> { }, server, client)) {
+            SetPair pair = SetPair.of(kind, builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();
             assertTrue(connection.execute(() -> send(connection, "m0")));
             assertEquals("message m0", server.await("message"));

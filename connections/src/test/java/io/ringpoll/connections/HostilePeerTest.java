@@ -120,7 +120,7 @@ class HostilePeerTest {
             record.memory().putInt(IbvWc.STATUS_OFFSET, WcStatus.SUCCESS);
             record.memory().putInt(IbvWc.OPCODE_OFFSET, WcOpcode.RECV);
             record.memory().putInt(IbvWc.WC_FLAGS_OFFSET, WorkCompletion.FLAG_WITH_IMMEDIATE);
-            record.memory().putLong(IbvWc.WR_ID_OFFSET, WorkRequestId.receive(0));
+            record.memory().putLong(IbvWc.WR_ID_OFFSET, WorkRequestId.receive(0, 0));
             record.memory().putInt(IbvWc.BYTE_LEN_OFFSET, length);
             assertTrue(connection.execute(() -> connection.onCompletion(record.at(0))));
             assertEquals("disconnected PROTOCOL_VIOLATION", server.await("disconnected"));

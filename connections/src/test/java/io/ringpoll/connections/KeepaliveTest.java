@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
@@ -28,13 +27,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Peers that vanish without a disconnect, while nothing is sent. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @ParameterizedClass
-@EnumSource
+@EnumSource(names = {"RPMA", "VERBS"})
 class KeepaliveTest {
     /** After each look at the connections. */
     private static final long AT_EACH_LOOK = 1;
     private static final FaultPlan WRITE_UNACKNOWLEDGED = FaultPlan.parse("status:retry-exc-err:write@1");
 
-    private final RdmaApi api;
+    private final SetKind kind;
     private final Recorder server = new Recorder();
     private final Recorder client = new Recorder() {
         @Override
@@ -43,18 +42,18 @@ class KeepaliveTest {
         }
     };
 
-    KeepaliveTest(final RdmaApi api) {
-        this.api = api;
+    KeepaliveTest(final SetKind kind) {
+        this.kind = kind;
     }
 
     private ConnectionSet clients(final long keepaliveNs) {
-        return SetPair.builder(api).keepaliveNs(keepaliveNs).listener(client).start();
+        return SetPair.builder(kind).keepaliveNs(keepaliveNs).listener(client).start();
     }
 
     @Test
     @Tag(TestDevice.TAG)
     void shouldKeepAPeerThatIsOnlySilent() throws Exception {
-        try (ConnectionSet servers = SetPair.builder(api).keepaliveNs(AT_EACH_LOOK).listener(server).start();
+        try (ConnectionSet servers = SetPair.builder(kind).keepaliveNs(AT_EACH_LOOK).listener(server).start();
             ConnectionSet clients = clients(AT_EACH_LOOK)) {
             final MessageConnection connection = clients.connect(TestDevice.address(), servers.listen(0));
             final long before = completions(clients);
@@ -75,7 +74,7 @@ class KeepaliveTest {
 
     @Test
     void shouldLoseAPeerWhoseDeviceIsGone() throws Exception {
-        try (ConnectionSet servers = SetPair.builder(api).keepaliveNs(0).listener(server).start()) {
+        try (ConnectionSet servers = SetPair.builder(kind).keepaliveNs(0).listener(server).start()) {
             final int port = servers.listen(0);
             try (FaultInjection ignored = FaultInjection.apply(WRITE_UNACKNOWLEDGED);
                 ConnectionSet clients = clients(AT_EACH_LOOK)) {
@@ -89,7 +88,7 @@ class KeepaliveTest {
     @Test
     void shouldAskNobodyWithoutAKeepalive() throws Exception {
         try (FaultInjection ignored = FaultInjection.apply(WRITE_UNACKNOWLEDGED);
-            ConnectionSet servers = SetPair.builder(api).keepaliveNs(0).listener(server).start();
+            ConnectionSet servers = SetPair.builder(kind).keepaliveNs(0).listener(server).start();
             ConnectionSet clients = clients(0)) {
             final MessageConnection connection = clients.connect(TestDevice.address(), servers.listen(0));
             // Several looks.
@@ -102,7 +101,7 @@ class KeepaliveTest {
     @Test
     @Tag(TestDevice.TAG)
     void shouldKeepAPeerWhileThePipelineIsPaused() throws Exception {
-        try (ConnectionSet servers = SetPair.builder(api).keepaliveNs(0).listener(server).start();
+        try (ConnectionSet servers = SetPair.builder(kind).keepaliveNs(0).listener(server).start();
             ConnectionSet clients = clients(AT_EACH_LOOK)) {
             final MessageConnection connection = clients.connect(TestDevice.address(), servers.listen(0));
             final Pipeline pipeline = clients.pipelines().getFirst();
@@ -121,7 +120,7 @@ class KeepaliveTest {
     /** They are reads: a keepalive is a write, and would end the connection. */
     @Test
     void shouldAskNobodyWhileOperationsComplete() throws Exception {
-        assumeTrue(api == RdmaApi.RPMA);
+        assumeTrue(kind == SetKind.RPMA);
         try (FaultInjection ignored = FaultInjection.apply(WRITE_UNACKNOWLEDGED);
             Peer peer = Peer.ofLocal(TestDevice.address());
             LocalMemoryRegion memory = peer.allocate(8, MemoryUsage.READ_SOURCE, MemoryUsage.READ_DESTINATION);
@@ -142,12 +141,12 @@ class KeepaliveTest {
     /** Its device is a part of it, and answers nothing any more. */
     @Test
     void shouldLoseAPeerWhoseProcessIsStopped() throws Exception {
-        try (ConnectionSet servers = SetPair.builder(api).keepaliveNs(AT_EACH_LOOK).listener(server).start()) {
+        try (ConnectionSet servers = SetPair.builder(kind).keepaliveNs(AT_EACH_LOOK).listener(server).start()) {
             final List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(JavaProcess.flags());
             command.addAll(List.of("-XX:ActiveProcessorCount=1", "-cp", System.getProperty("java.class.path"),
-                Program.class.getName(), Integer.toString(servers.listen(0)), api.name()));
+                Program.class.getName(), Integer.toString(servers.listen(0)), kind.name()));
             final Process peer = new ProcessBuilder(command).inheritIO().redirectInput(ProcessBuilder.Redirect.PIPE).start();
             try {
                 server.await("connected");
@@ -166,7 +165,7 @@ class KeepaliveTest {
         }
 
         public static void main(final String[] arguments) throws Exception {
-            final ConnectionSet set = SetPair.builder(RdmaApi.valueOf(arguments[1])).keepaliveNs(TimeUnit.HOURS.toNanos(1))
+            final ConnectionSet set = SetPair.builder(SetKind.valueOf(arguments[1])).keepaliveNs(TimeUnit.HOURS.toNanos(1))
                 .listener((connection, buffer, offset, length) -> true).start();
             set.connect(TestDevice.address(), Integer.parseInt(arguments[0]));
             // Until the test ends it.

@@ -3,7 +3,6 @@ package io.ringpoll.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -29,12 +28,12 @@ class PendingReceivesTest {
     /** More messages than receives can be pending. */
     private static final int MOST_MESSAGES = 6;
 
-    private final RdmaApi api;
+    private final SetKind kind;
     private final Side server = new Side();
     private final Side client = new Side();
 
-    PendingReceivesTest(final RdmaApi api) {
-        this.api = api;
+    PendingReceivesTest(final SetKind kind) {
+        this.kind = kind;
     }
 
     /** One side of the connection. It answers or retains each message, or only counts it. */
@@ -153,7 +152,7 @@ class PendingReceivesTest {
     }
 
     private SetPair connect(final int window) throws Exception {
-        final SetPair pair = SetPair.of(api, builder -> builder.messagesInFlight(window), server, client);
+        final SetPair pair = SetPair.of(kind, builder -> builder.messagesInFlight(window), server, client);
         connect(pair);
         return pair;
     }

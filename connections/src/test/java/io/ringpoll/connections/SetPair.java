@@ -1,6 +1,5 @@
 package io.ringpoll.connections;
 
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
@@ -16,13 +15,13 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
 
     static SetPair of(final Consumer<ConnectionSetBuilder> sizes, final ConnectionListener server,
         final ConnectionListener client) {
-        return of(RdmaApi.RPMA, sizes, server, client);
+        return of(SetKind.RPMA, sizes, server, client);
     }
 
-    static SetPair of(final RdmaApi api, final Consumer<ConnectionSetBuilder> sizes, final ConnectionListener server,
+    static SetPair of(final SetKind kind, final Consumer<ConnectionSetBuilder> sizes, final ConnectionListener server,
         final ConnectionListener client) {
-        final ConnectionSetBuilder serving = builder(api).listener(server);
-        final ConnectionSetBuilder requesting = builder(api).listener(client);
+        final ConnectionSetBuilder serving = builder(kind).listener(server);
+        final ConnectionSetBuilder requesting = builder(kind).listener(client);
         sizes.accept(serving);
         sizes.accept(requesting);
         final ConnectionSet listening = serving.start();
@@ -42,9 +41,9 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
         return new BackoffIdleStrategy(10, 1000, 50_000, 1_000_000);
     }
 
-    /** The same with either binding. */
-    static ConnectionSetBuilder builder(final RdmaApi api) {
-        return api == RdmaApi.VERBS ? builder().overVerbs() : builder();
+    /** The same with either binding, and with completion queues of either kind. */
+    static ConnectionSetBuilder builder(final SetKind kind) {
+        return kind.describe(builder());
     }
 
     MessageConnection connect() throws Exception {

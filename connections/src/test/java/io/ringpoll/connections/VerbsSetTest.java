@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.WcStatus;
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
@@ -45,10 +44,10 @@ class VerbsSetTest {
 
     @Test
     void shouldExchangeMessagesWithASetOverLibrpma() throws Exception {
-        for (final RdmaApi api : RdmaApi.values()) {
-            final RdmaApi other = api == RdmaApi.RPMA ? RdmaApi.VERBS : RdmaApi.RPMA;
+        for (final SetKind kind : SetKind.values()) {
+            final SetKind other = kind == SetKind.RPMA ? SetKind.VERBS : SetKind.RPMA;
             final Recorder client = new Recorder();
-            try (ConnectionSet server = SetPair.builder(api).listener(MessageConnection::trySend).start();
+            try (ConnectionSet server = SetPair.builder(kind).listener(MessageConnection::trySend).start();
                 ConnectionSet clients = SetPair.builder(other).listener(client).start()) {
                 final MessageConnection connection = clients.connect(TestDevice.address(), server.listen(0));
                 call(connection, () -> connection.trySend(new UnsafeBuffer("hello".getBytes()), 0, 5));
@@ -155,8 +154,8 @@ class VerbsSetTest {
 
     @Test
     void shouldNotConnectToAnUnknownHost() {
-        for (final RdmaApi api : RdmaApi.values()) {
-            try (ConnectionSet set = SetPair.builder(api).listener(new Recorder()).start()) {
+        for (final SetKind kind : SetKind.values()) {
+            try (ConnectionSet set = SetPair.builder(kind).listener(new Recorder()).start()) {
                 final ConnectException failed =
                     assertThrows(ConnectException.class, () -> set.connect("no such name.invalid", 1));
                 assertTrue(failed.getMessage().contains("the name cannot be resolved: check it, or use an IP address"),

@@ -59,6 +59,9 @@ final class LayerEcho extends JavaEcho {
 
     private ConnectionSetBuilder builder(final boolean isServer) {
         final ConnectionSetBuilder builder = overVerbs ? ConnectionSet.builder().overVerbs() : ConnectionSet.builder();
+        if (overVerbs && scale.connections() > 1) {
+            builder.sharedCompletionQueue();
+        }
         return builder.name(NAME + (isServer ? "-server" : "-client"))
             .pipelines(only -> threads.pipeline(NAME, isServer)).messagesInFlight(scale.window())
             .maxMessageBytes(EchoScale.MESSAGE_BYTES).maxConnections(scale.connections());

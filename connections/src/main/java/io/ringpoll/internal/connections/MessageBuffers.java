@@ -52,11 +52,12 @@ public final class MessageBuffers {
      * Posts all receives before the connection is made.
      *
      * @param request of the connection
+     * @param begin   of its ids, of {@link WorkRequestId#begin}
      * @throws IllegalStateException if its receive queue has not enough room
      */
-    public void postReceives(final RcRequest request) {
+    public void postReceives(final RcRequest request, final long begin) {
         for (int buffer = 0; buffer < sizes.receives(); buffer++) {
-            if (!request.receive(region, receiveOffset(buffer), strideBytes, WorkRequestId.receive(buffer))) {
+            if (!request.receive(region, receiveOffset(buffer), strideBytes, WorkRequestId.receive(begin, buffer))) {
                 throw new IllegalStateException("the receive queue has no room for " + sizes.receives() + " receives");
             }
         }

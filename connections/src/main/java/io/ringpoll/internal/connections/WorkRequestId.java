@@ -3,23 +3,32 @@ package io.ringpoll.internal.connections;
 /**
  * The ids of work requests.
  * <pre>
- *   63        62        61          60               32 31          30            0
- *   | goodbye | receive |     0     | messages so far |     0     | sends so far |    of a send
- *   |    0    |    0    | operation | messages so far |     0     | sends so far |    of a one-sided operation
- *   |    0    |    0    |     0     | messages so far | keepalive | sends so far |    of a keepalive
- *   |    0    |    1    |     0     |        0        |           buffer         |    of a receive
+ *   63        62        61          60  52 51  50               32 31          30            0
+ *   | goodbye | receive |     0     | tag | 0 | messages so far |     0     | sends so far |    of a send
+ *   |    0    |    0    | operation | tag | 0 | messages so far |     0     | sends so far |    of a one-sided operation
+ *   |    0    |    0    |     0     | tag | 0 | messages so far | keepalive | sends so far |    of a keepalive
+ *   |    0    |    1    |     0     | tag | 0 |        0        |           buffer         |    of a receive
  * </pre>
- * The completion of a send completes all earlier ones, as do those of a one-sided operation and a keepalive, which are not
+ * The tag distinguishes connections that have the same queue pair number one after the other: a shared completion queue may still
+ * hold completions of an earlier one.
+ *
+ * <p>The completion of a send completes all earlier ones, as do those of a one-sided operation and a keepalive, which are not
  * counted. Messages are sends, too. Both counts wrap; without the upper three bits and that of a keepalive the id is the sender's
- * state, so an id costs an addition. The cleared bits above the counts keep a carry from the next field.
+ * state, the tag with it, so an id costs an addition. The cleared bits above the counts keep a carry from the next field.
  */
 public final class WorkRequestId {
+    /** The first counts of a connection that needs no tag, because no other one has its completion queue. */
+    public static final long UNTAGGED = 0;
+
     private static final int MESSAGES_SHIFT = 32;
     private static final long RECEIVE = 1L << 62;
     private static final long GOODBYE = 1L << 63;
     private static final long OPERATION = 1L << 61;
     private static final long KEEPALIVE = 1L << 31;
-    private static final long COUNTS = OPERATION - 1 & ~KEEPALIVE;
+    private static final int TAG_SHIFT = 52;
+    private static final long TAG = OPERATION - (1L << TAG_SHIFT);
+    private static final long CARRY_OF_MESSAGES = 1L << TAG_SHIFT - 1;
+    private static final long COUNTS = OPERATION - 1 & ~KEEPALIVE & ~CARRY_OF_MESSAGES;
     private static final long OTHERS = GOODBYE | OPERATION | KEEPALIVE;
     private static final long SEND = 1;
     private static final long MESSAGE = SEND | 1L << MESSAGES_SHIFT;
@@ -28,13 +37,35 @@ public final class WorkRequestId {
     }
 
     /**
+     * The counts of a connection that has sent nothing.
+     *
+     * @param tag of the connection, of which only the lower bits count
+     * @return the counts with the tag
+     */
+    public static long begin(final int tag) {
+        return (long) tag << TAG_SHIFT & TAG;
+    }
+
+    /**
+     * Whether an id is that of a request of a connection.
+     *
+     * @param id    of any request
+     * @param begin of the connection, as {@link #begin} has returned it
+     * @return false for a connection with another tag
+     */
+    public static boolean isOf(final long id, final long begin) {
+        return (id & TAG) == begin;
+    }
+
+    /**
      * The id of a receive.
      *
+     * @param begin  of the connection
      * @param buffer number of its buffer
      * @return the id
      */
-    public static long receive(final int buffer) {
-        return RECEIVE | buffer;
+    public static long receive(final long begin, final int buffer) {
+        return RECEIVE | begin | buffer;
     }
 
     /**
@@ -101,7 +132,7 @@ public final class WorkRequestId {
      * The counts of a send's or an operation's id.
      *
      * @param id of either
-     * @return the counts
+     * @return the counts with the tag
      */
     public static long counts(final long id) {
         return id & COUNTS;

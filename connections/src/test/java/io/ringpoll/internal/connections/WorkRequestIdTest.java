@@ -51,7 +51,7 @@ class WorkRequestIdTest {
             assertFalse(WorkRequestId.isGoodbye(id));
             assertEquals(counts, WorkRequestId.counts(id));
         }
-        assertFalse(WorkRequestId.isOperation(WorkRequestId.receive(Integer.MAX_VALUE)));
+        assertFalse(WorkRequestId.isOperation(WorkRequestId.receive(0, Integer.MAX_VALUE)));
     }
 
     @Test
@@ -72,7 +72,7 @@ class WorkRequestIdTest {
     @Test
     void shouldFindTheBufferOfAReceive() {
         for (final int buffer : new int[] {0, 1, 65_535, Integer.MAX_VALUE}) {
-            final long id = WorkRequestId.receive(buffer);
+            final long id = WorkRequestId.receive(0, buffer);
             assertTrue(WorkRequestId.isReceive(id));
             assertFalse(WorkRequestId.isGoodbye(id));
             assertEquals(buffer, WorkRequestId.buffer(id));
@@ -91,5 +91,26 @@ class WorkRequestIdTest {
             }
         }
         assertEquals(4, multiples);
+    }
+
+    @Test
+    void shouldKeepTheTagOfAConnectionInAllItsIdsAlsoWhenItsCountsWrap() {
+        for (final int tag : new int[] {0, 1, 255, 511}) {
+            final long begin = WorkRequestId.begin(tag);
+            final long other = WorkRequestId.begin(tag + 1);
+            assertEquals(begin, WorkRequestId.begin(tag + 512));
+            long counts = begin;
+            for (int i = 0; i < 600_000; i++) {
+                counts = WorkRequestId.afterMessage(counts);
+                assertTrue(WorkRequestId.isOf(counts, begin));
+            }
+            for (final long id : new long[] {begin, counts, WorkRequestId.afterSend(counts), WorkRequestId.goodbye(counts),
+                WorkRequestId.operation(counts), WorkRequestId.keepalive(counts), WorkRequestId.receive(begin, 7)}) {
+                assertTrue(WorkRequestId.isOf(id, begin));
+                assertFalse(WorkRequestId.isOf(id, other));
+            }
+            assertEquals(7, WorkRequestId.buffer(WorkRequestId.receive(begin, 7)));
+            assertEquals(600_000 % (1 << 19), WorkRequestId.messages(begin, counts));
+        }
     }
 }

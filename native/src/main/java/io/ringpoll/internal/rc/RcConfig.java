@@ -11,10 +11,12 @@ package io.ringpoll.internal.rc;
  * @param sharedChannel whether both completion queues share a completion channel
  * @param timestamps    whether completions have timestamps of the device; {@link RdmaApi#VERBS} only
  * @param counted       whether posts are counted, and refused if a completion queue could overrun
+ * @param queue         the completion queue that the connection shares with others, which are not counted either; null for one of
+ *                      its own
  */
 public record RcConfig(
     int timeoutMs, int cqSize, int rcqSize, int sqSize, int rqSize, boolean sharedChannel, boolean timestamps,
-    boolean counted) {
+    boolean counted, RcQueue queue) {
     private static final int DEFAULT_TIMEOUT_MS = 1000;
 
     /**
@@ -26,7 +28,7 @@ public record RcConfig(
      * @return a configuration
      */
     public static RcConfig of(final int sqSize, final int rqSize, final int cqSize) {
-        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false, false, true);
+        return new RcConfig(DEFAULT_TIMEOUT_MS, cqSize, 0, sqSize, rqSize, false, false, true, null);
     }
 
     /**
@@ -36,7 +38,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withReceiveQueue(final int entries) {
-        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel, timestamps, counted);
+        return new RcConfig(timeoutMs, cqSize, entries, sqSize, rqSize, sharedChannel, timestamps, counted, queue);
     }
 
     /**
@@ -46,7 +48,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withSharedChannel(final boolean shared) {
-        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared, timestamps, counted);
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, shared, timestamps, counted, queue);
     }
 
     /**
@@ -56,7 +58,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withTimeoutMs(final int limitMs) {
-        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps, counted);
+        return new RcConfig(limitMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps, counted, queue);
     }
 
     /**
@@ -66,7 +68,7 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig withTimestamps(final boolean wanted) {
-        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, wanted, counted);
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, wanted, counted, queue);
     }
 
     /**
@@ -75,6 +77,16 @@ public record RcConfig(
      * @return a configuration
      */
     public RcConfig uncounted() {
-        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps, false);
+        return new RcConfig(timeoutMs, cqSize, rcqSize, sqSize, rqSize, sharedChannel, timestamps, false, queue);
+    }
+
+    /**
+     * The same with a completion queue that other connections have, too, for sends and receives.
+     *
+     * @param shared of {@link RcPeer#newQueue}, with room for the requests of all its connections; closed after them
+     * @return an uncounted configuration
+     */
+    public RcConfig withQueue(final RcQueue shared) {
+        return new RcConfig(timeoutMs, cqSize, 0, sqSize, rqSize, sharedChannel, timestamps, false, shared);
     }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.VerbsContext;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** A device and a protection domain on it, from which memory and connections are made. Any thread may use it. */
 public abstract class RcPeer extends RcResource {
@@ -32,6 +33,16 @@ public abstract class RcPeer extends RcResource {
      * @return to be closed before this
      */
     public abstract RcMemory register(MemorySegment memory, RcUsage... usages);
+
+    /**
+     * Creates a completion queue that connections can share.
+     *
+     * @param name    for reports
+     * @param entries minimum number of completions that it holds
+     * @return to be closed before this; empty over librpma, whose connections have queues of their own
+     * @throws io.ringpoll.completion.RdmaException if the device does not allow so many entries
+     */
+    public abstract Optional<RcQueue> newQueue(String name, int entries);
 
     /**
      * Whether this is closed.

@@ -34,6 +34,25 @@ public abstract class RcRequest extends RcResource {
     public abstract boolean receive(RcMemory destination, long offset, long lengthBytes, long workRequestId);
 
     /**
+     * The completion queue of the configuration, which the connection shares with others.
+     *
+     * @return empty if it has one of its own, as always over librpma
+     */
+    public Optional<RcQueue> sharedQueue() {
+        return Optional.empty();
+    }
+
+    /**
+     * The number of the queue pair, by which its completions are found in a shared queue.
+     *
+     * @return as of the connection
+     * @throws UnsupportedOperationException over librpma, which tells it only when the connection has been made
+     */
+    public int queuePairNumber() {
+        throw new UnsupportedOperationException("librpma tells no queue pair number before the connection is made");
+    }
+
+    /**
      * Connects, or accepts the other side's request, without private data. This request ends, also on failure.
      *
      * @return usable after {@link RcEvent#ESTABLISHED}

@@ -6,6 +6,7 @@ import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** A peer of librpma. */
 final class RpmaPeer extends RcPeer {
@@ -47,6 +48,11 @@ final class RpmaPeer extends RcPeer {
             own[i] = MemoryUsage.valueOf(usages[i].name());
         }
         return own;
+    }
+
+    @Override
+    public Optional<RcQueue> newQueue(final String name, final int entries) {
+        return Optional.empty();
     }
 
     @Override

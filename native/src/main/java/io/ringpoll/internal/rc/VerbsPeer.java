@@ -16,6 +16,7 @@ import io.ringpoll.verbs.RdmaDevices;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 
 /** A protection domain of verbs. */
@@ -133,6 +134,11 @@ final class VerbsPeer extends RcPeer {
             }
         }
         return flags.toArray(AccessFlag[]::new);
+    }
+
+    @Override
+    public Optional<RcQueue> newQueue(final String name, final int entries) {
+        return Optional.of(new RcQueue(context(), name, entries));
     }
 
     @Override

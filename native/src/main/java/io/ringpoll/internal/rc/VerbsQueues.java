@@ -17,6 +17,8 @@ final class VerbsQueues implements AutoCloseable {
     /** The last one is closed first. */
     private final Deque<NativeResource> opened = new ArrayDeque<>();
     private final ConnectionId id;
+    /** Null if the next two are its own. */
+    private final RcQueue shared;
     private final VerbsCompletionQueue main;
     /** Of the main queue. */
     private final CompletionChannel channel;
@@ -30,12 +32,14 @@ final class VerbsQueues implements AutoCloseable {
     /** Takes over the id, which is closed if that fails. */
     VerbsQueues(final VerbsPeer peer, final ConnectionId id, final RcConfig config) {
         this.id = opened(id);
+        shared = config.queue();
         atomicWrites = new AtomicWrites(peer.domain());
         boolean complete = false;
         try {
             final VerbsContext context = id.context();
-            channel = opened(CompletionChannel.create(context));
-            main = opened(queue(context, "main CQ of " + id.name(), config.cqSize(), channel, config.timestamps()));
+            channel = shared != null ? shared.channel() : opened(CompletionChannel.create(context));
+            main = shared != null ? shared.queue() :
+                opened(queue(context, "main CQ of " + id.name(), config.cqSize(), channel, config.timestamps()));
             receiveChannel = config.rcqSize() == 0 || config.sharedChannel() ? null : opened(CompletionChannel.create(context));
             receives = config.rcqSize() == 0 ? null : opened(queue(context, "receive CQ of " + id.name(), config.rcqSize(),
                 receiveChannel == null ? channel : receiveChannel, config.timestamps()));
@@ -60,6 +64,10 @@ final class VerbsQueues implements AutoCloseable {
 
     ConnectionId id() {
         return id;
+    }
+
+    Optional<RcQueue> shared() {
+        return Optional.ofNullable(shared);
     }
 
     VerbsCompletionQueue main() {

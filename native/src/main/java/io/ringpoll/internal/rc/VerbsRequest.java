@@ -44,6 +44,16 @@ final class VerbsRequest extends RcRequest {
     }
 
     @Override
+    public Optional<RcQueue> sharedQueue() {
+        return queues.shared();
+    }
+
+    @Override
+    public int queuePairNumber() {
+        return queues.queuePair().number();
+    }
+
+    @Override
     public RcConnection connect(final byte[] privateData) {
         try {
             final ConnectionParameters parameters = ConnectionParameters.create().privateData(privateData)

@@ -4,6 +4,7 @@ import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.internal.rc.RcConnection;
+import io.ringpoll.internal.rc.RcQueue;
 import io.ringpoll.poller.NotifyingQueue;
 import java.util.Optional;
 
@@ -23,6 +24,16 @@ public final class PolledQueue {
      */
     public static CompletionQueue of(final RcConnection connection) {
         return combined(connection.completionQueue(), connection.completionChannel());
+    }
+
+    /**
+     * Combines a queue that connections share with its channel.
+     *
+     * @param shared by the connections of one poller
+     * @return to be added to that poller
+     */
+    public static CompletionQueue of(final RcQueue shared) {
+        return NotifyingQueue.of(shared.queue(), shared.channel());
     }
 
     /**

@@ -370,7 +370,8 @@ public final class Link {
         Exception cause = null;
         try {
             posted = connection.receive(
-                memory.region(), memory.receiveOffset(buffer), memory.strideBytes(), WorkRequestId.receive(buffer));
+                memory.region(), memory.receiveOffset(buffer), memory.strideBytes(),
+                WorkRequestId.receive(WorkRequestId.UNTAGGED, buffer));
         } catch (final RdmaException | IllegalStateException e) {
             cause = e;
         }

@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import io.ringpoll.completion.RdmaException;
 import io.ringpoll.internal.connections.BufferPool;
 import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcPeer;
@@ -225,7 +226,7 @@ public final class Node implements AutoCloseable {
             RcConnection connection = null;
             try {
                 buffers = memory.take();
-                buffers.postReceives(request);
+                buffers.postReceives(request, WorkRequestId.UNTAGGED);
                 connection = request.connect(handshake.hello().bytes());
                 final Link link = new Link(this, nextNumber++, name, connection, handshake, buffers, countersOf(name, hello));
                 if (hello != null) {

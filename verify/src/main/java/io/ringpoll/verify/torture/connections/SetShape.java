@@ -16,9 +16,10 @@ import java.util.SplittableRandom;
  * @param ownPeer        whether the scene opens the device
  * @param operations     one-sided operations in flight; 0 for none
  * @param errors         the error handler
+ * @param sharedQueue    whether its connections share a completion queue, over verbs
  */
 record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitMode idle, int batchLimit, boolean countersFile,
-    boolean ownPeer, int operations, Errors errors) {
+    boolean ownPeer, int operations, Errors errors, boolean sharedQueue) {
     /** Buffers of all connections of a set, at most. */
     private static final int MAX_MEMORY_BYTES = 48 << 20;
     private static final int[] LENGTHS = {16, 63, 64, 65, 200, 1000, 4096, 16_384, 100_000};
@@ -40,6 +41,7 @@ record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitM
         final int operations = random.nextInt(2) * (1 + random.nextInt(SharedMemory.MAX_OPERATIONS));
         return new SetShape(window, maxBytes, maxConnections, pollers,
             WaitMode.values()[random.nextInt(WaitMode.values().length)], 1 + random.nextInt(64), random.nextInt(4) == 0,
-            operations > 0 || random.nextInt(4) == 0, operations, Errors.values()[random.nextInt(Errors.values().length)]);
+            operations > 0 || random.nextInt(4) == 0, operations, Errors.values()[random.nextInt(Errors.values().length)],
+            random.nextBoolean());
     }
 }

@@ -74,6 +74,9 @@ final class SetUnderTest implements ConnectionListener {
         } else {
             builder.address(address);
         }
+        if (world.api() == RdmaApi.VERBS && shape.sharedQueue()) {
+            builder.sharedCompletionQueue();
+        }
         switch (shape.errors()) {
             case HANDLED -> builder.errorHandler(this::onError);
             case THROWN_AGAIN -> builder.errorHandler(failure -> {

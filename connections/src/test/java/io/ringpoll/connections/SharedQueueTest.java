@@ -1,0 +1,273 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.completion.IbvWc;
+import io.ringpoll.completion.WcOpcode;
+import io.ringpoll.completion.WcStatus;
+import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ProcessResources;
+import io.ringpoll.testing.TestDevice;
+import java.net.ConnectException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections of a polling thread that share a completion queue, on the loopback device. */
+@Timeout(60)
+class SharedQueueTest {
+    private static final int MESSAGES = 100;
+    private static final int FAULT = -5;
+
+    private final Recorder server = new Recorder();
+    private final Recorder client = new Recorder();
+
+    /** Answers each message. */
+    private static final class Echo implements ConnectionListener {
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            return connection.trySend(buffer, offset, length);
+        }
+    }
+
+    /** Sends the next number after each answer, from 0 on; the attachment is the number that is expected. */
+    private static final class Counting implements ConnectionListener {
+        private final CountDownLatch ends;
+        private final List<String> faults = new CopyOnWriteArrayList<>();
+
+        private Counting(final int connections) {
+            ends = new CountDownLatch(connections);
+        }
+
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            connection.attach(new int[1]);
+            send(connection, 0);
+        }
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            final int[] expected = (int[]) connection.attachment();
+            if (buffer.getInt(offset) != expected[0]++) {
+                faults.add(connection + ": message " + buffer.getInt(offset));
+            }
+            if (expected[0] < MESSAGES) {
+                send(connection, expected[0]);
+            } else {
+                ends.countDown();
+            }
+            return true;
+        }
+
+        private static void send(final MessageConnection connection, final int number) {
+            connection.trySend(new UnsafeBuffer(new byte[] {(byte) number, 0, 0, 0}), 0, Integer.BYTES);
+        }
+    }
+
+    private static ConnectionSetBuilder sharing() {
+        return SetPair.builder(SetKind.SHARED_QUEUE);
+    }
+
+    @Test
+    void shouldPollOneQueueForAllConnectionsOfAThread() throws Exception {
+        final Counting counting = new Counting(20);
+        try (ConnectionSet set = sharing().pollers(2).listener(new Echo()).start();
+            ConnectionSet clients = sharing().listener(counting).start()) {
+            final int port = set.listen(0);
+            for (int i = 0; i < 20; i++) {
+                clients.connect(TestDevice.address(), port);
+            }
+            assertTrue(counting.ends.await(40, TimeUnit.SECONDS));
+            assertEquals(List.of(), counting.faults);
+            assertEquals(1, clients.pipelines().getFirst().counters().sum("queues"));
+            for (final Pipeline pipeline : set.pipelines()) {
+                assertEquals(1, pipeline.counters().sum("queues"));
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingBehind() throws Exception {
+        exchange();
+        final Map<String, Long> objects = ProcessResources.objects();
+        exchange();
+        assertEquals(objects, ProcessResources.objectsBackTo(objects));
+    }
+
+    private static void exchange() throws Exception {
+        final Counting counting = new Counting(3);
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), counting)) {
+            for (int i = 0; i < 3; i++) {
+                pair.connect();
+            }
+            assertTrue(counting.ends.await(40, TimeUnit.SECONDS));
+        }
+    }
+
+    /** The client learns that it is accepted while the thread of events, which has accepted it, waits in another's filter. */
+    @Test
+    void shouldKeepMessagesThatComeBeforeTheConnectionBegins() throws Exception {
+        final AtomicInteger asked = new AtomicInteger();
+        final CountDownLatch third = new CountDownLatch(1);
+        final CountDownLatch answer = new CountDownLatch(1);
+        final AcceptFilter filter = (address, data) -> {
+            if (asked.incrementAndGet() == 3) {
+                third.countDown();
+                return answer.await(40, TimeUnit.SECONDS);
+            }
+            return true;
+        };
+        final Recorder lengths = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                add("message of " + length);
+                return true;
+            }
+        };
+        try (ConnectionSet set = sharing().acceptFilter(filter).listener(lengths).start()) {
+            final int port = set.listen(0);
+            try (RawClient first = new RawClient(port, RawClient.HELLO.encode());
+                RawClient early = new RawClient(port, RawClient.HELLO.encode(), false);
+                RawClient last = new RawClient(port, RawClient.HELLO.encode(), false)) {
+                // From now on the queue is polled.
+                assertEquals("connected", lengths.await("connected"));
+                assertTrue(third.await(40, TimeUnit.SECONDS));
+                early.fetchEvent();
+                final long polled = completions(set);
+                for (int length = 1; length <= 3; length++) {
+                    early.send(length, Immediate.of(Immediate.MESSAGE, 0));
+                }
+                while (completions(set) < polled + 3) {
+                    Thread.onSpinWait();
+                }
+                assertEquals(List.of("connected"), lengths.all);
+                answer.countDown();
+                assertEquals("message of 3", lengths.await("message of 3"));
+                assertEquals(
+                    List.of("connected", "connected", "message of 1", "message of 2", "message of 3"), lengths.all);
+            } finally {
+                answer.countDown();
+            }
+        }
+    }
+
+    private static long completions(final ConnectionSet set) {
+        return set.pipelines().getFirst().counters().sum("published_slots");
+    }
+
+    /** Of a queue pair that had the same number before: such a device keeps the completions of those that are destroyed. */
+    @Test
+    void shouldHandleNoCompletionOfAnEarlierQueuePair() throws Exception {
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            final ConnectionPoller poller = connection.poller();
+            final int number = connection.connection().queuePairNumber();
+            final ExpectedConnection expected = new ExpectedConnection(number, connection.begin, 2);
+            final WorkCompletion own = endless(number, connection.begin);
+            final WorkCompletion other = endless(number, connection.begin ^ WorkRequestId.begin(1));
+            assertTrue(connection.execute(() -> {
+                poller.onCompletion(other, 0, true);
+                expected.add(other);
+                expected.deliver(connection);
+                client.add("handled " + connection.isConnected());
+                expected.add(own);
+                expected.deliver(connection);
+            }));
+            assertEquals("handled true", client.await("handled"));
+            assertEquals("disconnected PROTOCOL_VIOLATION", client.await("disconnected"));
+        }
+    }
+
+    /** The completion of a message that is longer than any receive, so that a connection which handles it ends. */
+    private static WorkCompletion endless(final int queuePairNumber, final long begin) {
+        final Completions record = new Completions(1);
+        record.memory().putInt(IbvWc.STATUS_OFFSET, WcStatus.SUCCESS);
+        record.memory().putInt(IbvWc.OPCODE_OFFSET, WcOpcode.RECV);
+        record.memory().putInt(IbvWc.WC_FLAGS_OFFSET, WorkCompletion.FLAG_WITH_IMMEDIATE);
+        record.memory().putInt(IbvWc.QP_NUM_OFFSET, queuePairNumber);
+        record.memory().putLong(IbvWc.WR_ID_OFFSET, WorkRequestId.receive(begin, 0));
+        record.memory().putInt(IbvWc.BYTE_LEN_OFFSET, Integer.MAX_VALUE);
+        return record.at(0);
+    }
+
+    @Test
+    void shouldEndAllItsConnectionsWhenTheQueueFails() throws Exception {
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            pair.connect();
+            pair.client().pipelines().getFirst().reportQueueFault(connection.poller().shared().polled(), FAULT);
+            for (int i = 0; i < 2; i++) {
+                assertEquals("disconnected FAILED", client.await("disconnected"));
+            }
+            assertEquals("the completion queue has failed with code " + FAULT, connection.disconnectDetail());
+            assertTrue(assertThrows(ConnectException.class, pair::connect).getMessage().contains("FAILED the completion queue"));
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+        }
+    }
+
+    /** A queue pair may have left completions in the queue: its room is free when the polling thread has looked. */
+    @Test
+    void shouldFreeThePlaceOfAFailedConnectWhenTheQueueHasBeenPolled() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch leave = new CountDownLatch(1);
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> builder.maxConnections(2), new Echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            assertTrue(connection.execute(() -> {
+                entered.countDown();
+                awaitOrThrow(leave);
+            }));
+            assertTrue(entered.await(40, TimeUnit.SECONDS));
+            final int unused = unusedPort();
+            assertThrows(ConnectException.class,
+                () -> pair.client().connect(TestDevice.address(), unused, TimeUnit.MILLISECONDS.toNanos(300)));
+            assertEquals(2, pair.client().connections());
+            assertTrue(assertThrows(IllegalStateException.class, pair::connect).getMessage().contains("its maximum of 2"));
+            leave.countDown();
+            while (pair.client().connections() > 1) {
+                Thread.onSpinWait();
+            }
+            pair.connect();
+        }
+    }
+
+    private static int unusedPort() {
+        try (ConnectionSet set = SetPair.builder().listener(new Recorder()).start()) {
+            return set.listen(0);
+        }
+    }
+
+    private static void awaitOrThrow(final CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(40, TimeUnit.SECONDS));
+        } catch (final InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatCannotShareAQueue() {
+        final ConnectionSetBuilder overLibrpma = SetPair.builder().sharedCompletionQueue().listener(server);
+        assertEquals("connections over librpma share no completion queue: set overVerbs() or a domain, or leave out " +
+            "sharedCompletionQueue()", assertThrows(IllegalArgumentException.class, overLibrpma::start).getMessage());
+        final ConnectionSetBuilder large = sharing().maxConnections(Integer.MAX_VALUE).listener(server);
+        final String message = assertThrows(IllegalArgumentException.class, large::start).getMessage();
+        assertTrue(message.startsWith("maxConnections is 2147483647 and messagesInFlight is 8, which need a shared completion " +
+            "queue of "), message);
+        assertTrue(message.endsWith("; reduce one of them, or share no completion queue"), message);
+    }
+}
