@@ -61,8 +61,7 @@ class ConnectionExamplesTest {
 
     @Test
     void shouldShareACompletionQueue() throws Exception {
-        final ConnectionSetBuilder builder =
-            ConnectionSet.builder().overVerbs().sharedCompletionQueue().maxConnections(1000);
+        ConnectionSetBuilder builder = ConnectionSet.builder().overVerbs().sharedCompletionQueue().maxConnections(1000);
         try (ConnectionSet server = builder.address(TestDevice.address()).listener(MessageConnection::trySend).start();
             ConnectionSet clients = SetPair.builder().listener(new Recorder()).start()) {
             assertTrue(clients.connect(TestDevice.address(), server.listen(0)).isConnected());
