@@ -44,7 +44,8 @@ final class EchoReport {
 
     /**
      * The ratios of the layer to each baseline, by fork and over the rounds in which the turns of both are valid, those of the
-     * layer over verbs to the one over librpma and to C, and the bytes that the layer's threads allocate for a million messages.
+     * layer over verbs to the one over librpma, to the echo by hand and to C, and the bytes that the layer's threads allocate for
+     * a million messages.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
@@ -56,6 +57,7 @@ final class EchoReport {
                     }
                 }
                 compare(scale, figure, EchoSubject.OVER_VERBS, EchoSubject.LAYER, results);
+                compare(scale, figure, EchoSubject.OVER_VERBS, EchoSubject.BY_HAND, results);
                 compare(scale, figure, EchoSubject.OVER_VERBS, EchoSubject.C, results);
             }
             final double[] bytes = valid(scale, EchoMode.THROUGHPUT, EchoSubject.LAYER).values().stream()

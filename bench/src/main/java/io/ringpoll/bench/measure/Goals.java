@@ -47,6 +47,8 @@ public final class Goals {
         new Goal("echo/1000-connections/p50", BY_HAND, Figure.RATIO, 1.03),
         new Goal("echo/1-connections/p50", C, Figure.RATIO, 1.05),
         new Goal("echo/1-connections/over-verbs/p50", C, Figure.RATIO, 1.05),
+        new Goal("echo/1000-connections/over-verbs/throughput", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/1000-connections/over-verbs/p50", BY_HAND, Figure.RATIO, 1.03),
         new Goal("echo/20-connections/allocated-per-million", BenchResult.NOTHING, Figure.BYTES, 0),
         new Goal("processes/send-ping-pong/64-bytes/p50", "shared-memory", Figure.RATIO, 3.0),
         new Goal("processes/send-ping-pong/64-bytes/p50", "aeron-ipc", Figure.RATIO, 1.0),
