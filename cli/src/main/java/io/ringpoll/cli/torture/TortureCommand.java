@@ -42,10 +42,10 @@ import picocli.CommandLine.Spec;
     name = "torture",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
-        "its identity against a model of its expected end. With --lifecycle: random calls of all public methods of " +
-        "pipelines, groups, queues and connections from several threads and from handlers, in supervised child processes. " +
-        "With --connections: sets of message connections that come and go, in such processes, too. " +
+    description = "Random connections, pollers, handlers and faults on the loopback device, or without faults on another; each " +
+        "work request is checked by its identity against a model of its expected end. With --lifecycle: random calls of all " +
+        "public methods of pipelines, groups, queues and connections from several threads and from handlers, in supervised " +
+        "child processes. With --connections: sets of message connections that come and go, in such processes, too. " +
         "With --processes: work with other processes that are killed, stopped or closed at random.")
 public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Spec
@@ -56,6 +56,12 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
 
     @Mixin
     private ApiOption api;
+
+    @Option(
+        names = "--device", paramLabel = "KIND",
+        description = "${COMPLETION-CANDIDATES} (loopback). The scenes of other devices than loopback have no faults. Not with "
+            + "--lifecycle, --connections or --processes, which play on the RDMA device if there is one.")
+    private DeviceKind device;
 
     @Option(names = "--scenes", paramLabel = "N", description = "Number of scenes, instead of a time.")
     private Long scenes;
@@ -98,6 +104,8 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
         final List<SceneKind> kinds = kinds();
         Execution.require(spec, kinds.size() <= 1, kinds.stream().map(SceneKind::option).collect(Collectors.joining(" and ")) +
             " are different kinds of scenes: use one");
+        Execution.require(spec, kinds.isEmpty() || device == null,
+            "--device goes without --lifecycle, --connections and --processes; RINGPOLL_DEVICE chooses theirs");
         Execution.require(spec, !kinds.isEmpty() || jvm == null, "--jvm goes with --lifecycle, --connections or --processes");
     }
 
@@ -140,7 +148,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     }
 
     private int tortureWork() {
-        Device.choose(DeviceKind.LOOPBACK);
+        Device.choose(device == null ? DeviceKind.LOOPBACK : device);
         final PrintWriter out = spec.commandLine().getOut();
         final TortureReport report = new Torture(api.api(), run.start(), scenes()).play(json ? spec.commandLine().getErr() : out);
         if (json) {

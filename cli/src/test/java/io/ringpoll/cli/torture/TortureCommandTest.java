@@ -71,6 +71,10 @@ class TortureCommandTest {
         "--api=dapl | Invalid value for option '--api': 'dapl' is not rpma or verbs; see './ringpoll torture --help'",
         "--lifecycle --jvm=SLOW | Invalid value for option '--jvm': 'SLOW' is not PLAIN, ONE_CPU, C2_ONLY or GUARDED_MEMORY; " +
             "see './ringpoll torture --help'",
+        "--device=tape | Invalid value for option '--device': 'tape' is not auto, loopback or rdma; see " +
+            "'./ringpoll torture --help'",
+        "--lifecycle --device=rdma | --device goes without --lifecycle, --connections and --processes; RINGPOLL_DEVICE chooses " +
+            "theirs",
         "--gently | Unknown option: '--gently'; see './ringpoll torture --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {

@@ -39,6 +39,11 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
         return new Scene(seed, topology, draw(seed, random, topology));
     }
 
+    /** The same scene without its faults, for devices that take no plan. */
+    Scene withoutFaults() {
+        return new Scene(seed, topology, Optional.empty());
+    }
+
     /** The random numbers of one kind of work of the scene, independent of all other kinds. */
     SplittableRandom random(final long purpose) {
         return new SplittableRandom(seed ^ purpose * 0x9E37_79B9_7F4A_7C15L);

@@ -1,6 +1,7 @@
 package io.ringpoll.verify.torture;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.LogLevel;
@@ -12,8 +13,8 @@ import java.util.logging.Filter;
 import java.util.logging.Logger;
 
 /**
- * Plays random scenes on the device of this process, one after the other, until one fails or the time is over. Used by one
- * thread.
+ * Plays random scenes on the device of this process, one after the other, until one fails or the time is over; without faults
+ * unless it is the loopback device, which injects them. Used by one thread.
  *
  * @param api    the binding that makes the connections
  * @param run    seed and time
@@ -56,6 +57,8 @@ public record Torture(RdmaApi api, SeededRun run, long scenes) {
         // Printed first: the process may crash.
         progress.printf("scenes over %s from seed %d%n", api, run.firstSeed());
         progress.flush();
+        final String address = Device.current().address().host();
+        final boolean isLoopback = Device.current().kind() == DeviceKind.LOOPBACK;
         long lines = 0;
         long played = 0;
         long workRequests = 0;
@@ -63,8 +66,9 @@ public record Torture(RdmaApi api, SeededRun run, long scenes) {
         Scene failed = null;
         List<String> violations = List.of();
         while (failed == null && (scenes > 0 ? played < scenes : !run.isOver())) {
-            final Scene scene = Scene.of(run.firstSeed() + played);
-            final Trial trial = new Trial(api, scene, Device.current().address().host());
+            final Scene drawn = Scene.of(run.firstSeed() + played);
+            final Scene scene = isLoopback ? drawn : drawn.withoutFaults();
+            final Trial trial = new Trial(api, scene, address, isLoopback);
             violations = trial.play();
             failed = violations.isEmpty() ? null : scene;
             played++;
@@ -76,6 +80,7 @@ public record Torture(RdmaApi api, SeededRun run, long scenes) {
                 progress.flush();
             }
         }
-        return new TortureReport(api, run.firstSeed(), played, workRequests, faults, run.elapsedSeconds(), failed, violations);
+        return new TortureReport(api, Device.current().kind(), run.firstSeed(), played, workRequests, faults,
+            run.elapsedSeconds(), failed, violations);
     }
 }

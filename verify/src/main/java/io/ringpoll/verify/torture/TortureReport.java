@@ -3,6 +3,7 @@ package io.ringpoll.verify.torture;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.rc.RdmaApi;
 import java.io.PrintWriter;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.List;
  * The result of a torture run.
  *
  * @param api            the binding that made the connections
+ * @param device         the device; faults are injected on the loopback device only
  * @param firstSeed      seed of the first scene; each further one has the next
  * @param scenes         number of played scenes
  * @param workRequests   number of their work requests that have ended
@@ -20,8 +22,8 @@ import java.util.List;
  * @param violations     its violations, one line each
  */
 public record TortureReport(
-    RdmaApi api, long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds, Scene failed,
-    List<String> violations) {
+    RdmaApi api, DeviceKind device, long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds,
+    Scene failed, List<String> violations) {
     private static final int MOST_SHOWN = 12;
 
     /**
@@ -35,7 +37,8 @@ public record TortureReport(
 
     /** The command that plays the failed scene again. */
     String replay() {
-        return "./ringpoll torture --api " + api + " --seed " + failed.seed() + " --scenes 1";
+        return "./ringpoll torture --api " + api + (device == DeviceKind.LOOPBACK ? "" : " --device " + device) + " --seed " +
+            failed.seed() + " --scenes 1";
     }
 
     /**
@@ -67,8 +70,9 @@ public record TortureReport(
     public String toJson() {
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
-        root.put("api", api.toString()).put("firstSeed", firstSeed).put("scenes", scenes).put("workRequests", workRequests)
-            .put("faultsInjected", faultsInjected).put("seconds", Math.round(seconds * 10) / 10.0).put("sound", isSound());
+        root.put("api", api.toString()).put("device", device.toString()).put("firstSeed", firstSeed).put("scenes", scenes)
+            .put("workRequests", workRequests).put("faultsInjected", faultsInjected)
+            .put("seconds", Math.round(seconds * 10) / 10.0).put("sound", isSound());
         if (!isSound()) {
             root.put("failedSeed", failed.seed()).put("scene", failed.toString()).put("replay", replay());
             violations.forEach(root.putArray("violations")::add);

@@ -18,8 +18,6 @@ import java.util.stream.Stream;
  */
 final class Wiring {
     private static final int TIMEOUT_MS = 20_000;
-    /** Of the loopback device, with ports that are local to the process. */
-    private static final int PORT = 7500;
 
     private Wiring() {
     }
@@ -28,7 +26,7 @@ final class Wiring {
         final Scene scene, final String address, final RcPeer client, final RcPeer server, final List<EndpointState> endpoints) {
         final Topology topology = scene.topology();
         final RcConfig config = config(topology);
-        try (RcListener listener = server.listen(address, PORT)) {
+        try (RcListener listener = server.listen(address, 0)) {
             for (int i = 0; i < topology.connections(); i++) {
                 final Work forth = Work.draw(scene.random(2L * i), topology);
                 final Work back = Work.draw(scene.random(2L * i + 1), topology);
@@ -37,7 +35,7 @@ final class Wiring {
                 final EndpointState passive = new EndpointState(2 * i + 1, scene.seed(), back, forth.messages(), topology,
                     server);
                 endpoints.add(passive);
-                connect(client.request(address, PORT, config), listener, config, active, passive);
+                connect(client.request(address, listener.port(), config), listener, config, active, passive);
             }
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.WcStatus;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.fault.FaultKind;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.fault.FaultRule;
@@ -57,11 +58,18 @@ class SceneTest {
     @Test
     void shouldPrintTheCommandThatPlaysAFailedSceneAgain() {
         final TortureReport report =
-            new TortureReport(RdmaApi.VERBS, 5, 3, 100, 7, 1.5, Scene.of(7), List.of("send 3 of endpoint 1 ended 2 times"));
+            new TortureReport(RdmaApi.VERBS, DeviceKind.LOOPBACK, 5, 3, 100, 7, 1.5, Scene.of(7),
+                List.of("send 3 of endpoint 1 ended 2 times"));
         final StringWriter out = new StringWriter();
         report.print(new PrintWriter(out));
         assertTrue(out.toString().contains("wrong: send 3 of endpoint 1 ended 2 times"), out.toString());
         assertTrue(out.toString().contains("replay: ./ringpoll torture --api verbs --seed 7 --scenes 1"), out.toString());
         assertTrue(report.toJson().contains("\"failedSeed\":7"), report.toJson());
+        final Scene withoutFaults = Scene.of(7).withoutFaults();
+        assertEquals(Scene.of(7).topology(), withoutFaults.topology());
+        assertTrue(withoutFaults.plan().isEmpty());
+        final TortureReport elsewhere =
+            new TortureReport(RdmaApi.VERBS, DeviceKind.RDMA, 5, 3, 100, 0, 1.5, withoutFaults, List.of("send 3"));
+        assertEquals("./ringpoll torture --api verbs --device rdma --seed 7 --scenes 1", elsewhere.replay());
     }
 }
