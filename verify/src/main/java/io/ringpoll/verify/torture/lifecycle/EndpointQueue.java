@@ -84,6 +84,11 @@ final class EndpointQueue extends TorturedQueue {
     }
 
     @Override
+    String describeMissing() {
+        return queue.name() + ": " + endpoint.describeMissing();
+    }
+
+    @Override
     long ended() {
         return first ? endpoint.ended() : 0;
     }

@@ -104,6 +104,9 @@ final class EndpointState implements AutoCloseable {
             return;
         }
         try {
+            if (link.isBroken() && !link.flushesLateReceives()) {
+                return;
+            }
             final int open = receives.open();
             final boolean accepted = connection.receive(memory, 0, MESSAGE_BYTES, id(receives.next()) | RECEIVE_BIT);
             judge(accepted, open, receives, "receive");
@@ -144,6 +147,17 @@ final class EndpointState implements AutoCloseable {
         }
     }
 
+    /** Returns when no thread is posting a receive; for a link that has been broken, so that no further one is posted. */
+    void awaitReceive() {
+        receiveSide.lock();
+        receiveSide.unlock();
+    }
+
+    /** Held by a thread that is posting a receive. */
+    ReentrantLock receiveSide() {
+        return receiveSide;
+    }
+
     private boolean takeCredit() {
         return credits.getAndUpdate(count -> Math.max(0, count - 1)) > 0;
     }
@@ -182,6 +196,10 @@ final class EndpointState implements AutoCloseable {
     /** Accepted work requests without a completion; without those of a closed connection. */
     long missing() {
         return closing ? 0 : sends.open() + receives.open();
+    }
+
+    String describeMissing() {
+        return sends.open() + " sends, " + receives.open() + " receives of endpoint " + number;
     }
 
     long ended() {

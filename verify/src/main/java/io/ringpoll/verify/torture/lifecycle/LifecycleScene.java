@@ -114,7 +114,8 @@ final class LifecycleScene implements SupervisedScene {
             final RcPeer peer = closed(api.ofLocal(address));
             world.opened(peer.context());
             for (int i = 0; i < shape.links(); i++) {
-                final Link link = closed(new Link(nextNumber(), address, peer, shape, random.split(), violations));
+                final Link link = closed(new Link(nextNumber(), address, peer, shape, random.split(),
+                    Device.current().kind() == DeviceKind.LOOPBACK, violations));
                 for (final EndpointState endpoint : link.endpoints()) {
                     world.queues().add(new EndpointQueue(nextNumber(), endpoint, PolledQueue.of(endpoint.connection()), true));
                 }
@@ -313,7 +314,7 @@ final class LifecycleScene implements SupervisedScene {
         final long missing = settle(lost);
         violations.expect(missing >= 0 && missing <= lost, "completions that nobody got: " + missing +
             ", and the rings account for " + lost + "; " + world.queues().stream().filter(queue -> queue.missing() != 0)
-                .map(queue -> queue.queue().name() + ": " + queue.missing()).toList());
+                .map(TorturedQueue::describeMissing).toList());
         completions = world.queues().stream().mapToLong(TorturedQueue::ended).sum();
     }
 

@@ -14,14 +14,20 @@ import java.util.SplittableRandom;
 final class Link implements AutoCloseable {
     private static final int TIMEOUT_MS = 20_000;
 
+    private final boolean flushesLateReceives;
     private final EndpointState client;
     private final EndpointState server;
     private volatile boolean broken;
 
-    /** Connects two endpoints with consecutive numbers. */
+    /**
+     * Connects two endpoints with consecutive numbers.
+     *
+     * @param flushesLateReceives whether the device completes a receive that is posted after the disconnect
+     */
     Link(
         final int number, final String address, final RcPeer peer, final Shape shape, final SplittableRandom random,
-        final Violations violations) {
+        final boolean flushesLateReceives, final Violations violations) {
+        this.flushesLateReceives = flushesLateReceives;
         final boolean receiveQueue = random.nextBoolean();
         final boolean sharedChannel = random.nextBoolean();
         final int depth = shape.depth();
@@ -52,13 +58,22 @@ final class Link implements AutoCloseable {
         return broken;
     }
 
+    /** Whether a receive may be posted after the disconnect: Soft-RoCE accepts it, and never completes it. */
+    boolean flushesLateReceives() {
+        return flushesLateReceives;
+    }
+
+    /** From now on posts may fail; and no receive is posted, unless the device completes those, too. */
     void breaking() {
         broken = true;
+        if (!flushesLateReceives) {
+            endpoints().forEach(EndpointState::awaitReceive);
+        }
     }
 
     /** Disconnects both ends, so that all posted work requests end. */
     void disconnect() {
-        broken = true;
+        breaking();
         for (final EndpointState endpoint : endpoints()) {
             try {
                 endpoint.connection().disconnect();

@@ -75,6 +75,11 @@ abstract class TorturedQueue implements AutoCloseable {
     /** Completions that the queue has returned, or must return, and that were not received. */
     abstract long missing();
 
+    /** The missing completions, for a violation. */
+    String describeMissing() {
+        return queue().name() + ": " + missing();
+    }
+
     /** The number of its received completions. */
     abstract long ended();
 
