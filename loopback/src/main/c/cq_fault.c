@@ -36,6 +36,9 @@ struct lb_cq_faults {
     uint64_t hold_until_completions; /* of the plan, those of this queue left out; UINT64_MAX: the time alone decides */
     struct lb_timer timer;
 
+    _Atomic uint32_t late_events; /* of each of which a timer has a reference */
+    struct lb_cq_faults *next_late; /* in the child of a fork: see inherit */
+
     struct lb_fork_member fork;
 };
 
@@ -67,6 +70,7 @@ static void event_is_due(struct lb_timer *timer)
     if (faults->cq != NULL)
         lb_comp_channel_raise(faults->cq);
     lb_lock_release(&faults->life);
+    atomic_fetch_sub(&faults->late_events, 1); /* behind the event: a fork between them doubles it, and loses none */
     put(faults);
     free(late);
 }
@@ -84,7 +88,9 @@ static bool delay_event(struct lb_cq *cq)
         return false;
     late->faults = faults;
     atomic_fetch_add(&faults->references, 1);
+    atomic_fetch_add(&faults->late_events, 1);
     if (lb_timer_arm(&late->timer, rule->fault.duration_ns, event_is_due)) {
+        atomic_fetch_sub(&faults->late_events, 1);
         atomic_fetch_sub(&faults->references, 1);
         free(late);
         return false;
@@ -92,10 +98,20 @@ static bool delay_event(struct lb_cq *cq)
     return true;
 }
 
-/* Timers are the parent's: the next poll sees what is held back. An event that is late does not come. */
+/* In the child of a fork: those with late events. */
+static struct lb_cq_faults *late_in_child;
+
+/* Timers are the parent's: the next poll sees what is held back, and late events come at once. */
 static void inherit(struct lb_fork_member *member)
 {
     struct lb_cq_faults *faults = LB_FORKED(struct lb_cq_faults, fork, member);
+
+    if (faults->late_events > 0 && faults->cq != NULL) {
+        faults->next_late = late_in_child;
+        late_in_child = faults;
+    }
+    /* As below. */
+    atomic_fetch_sub(&faults->references, faults->late_events);
 
     lb_lock_forget(&faults->life);
     faults->hold_until_completions = 0;
@@ -103,6 +119,25 @@ static void inherit(struct lb_fork_member *member)
         faults->timer_armed = false;
         atomic_fetch_sub(&faults->references, 1); /* may be that of a closed queue, the last one: not freed here */
     }
+}
+
+/* When all objects are in order. */
+static void raise_late_events(void)
+{
+    for (; late_in_child != NULL; late_in_child = late_in_child->next_late) {
+        for (uint32_t i = atomic_exchange(&late_in_child->late_events, 0); i > 0; i--)
+            lb_comp_channel_raise(late_in_child->cq);
+    }
+}
+
+static void do_nothing(void)
+{
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+    lb_at_fork(do_nothing, do_nothing, raise_late_events);
 }
 
 int lb_cq_faults_open(struct lb_cq *cq)

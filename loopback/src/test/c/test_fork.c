@@ -534,6 +534,50 @@ static void should_see_a_delayed_completion_in_the_child_of_a_fork(void)
     CHECK_EQ(status, 0);
 }
 
+static void take_late_event(struct verbs_pair *pair)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    CHECK(readable(pair->channel->fd, 10000));
+    CHECK_EQ(ibv_get_cq_event(pair->channel, &cq, &context), 0);
+    CHECK(cq == pair->cq[0]);
+    ibv_ack_cq_events(cq, 1);
+    CHECK(!readable(pair->channel->fd, 0));
+}
+
+/* The timer of the plan is the parent's. Another queue has a late event, too, and is gone. */
+static void should_have_a_late_event_in_the_child_of_a_fork(void)
+{
+    const struct ringpoll_loopback_fault late = {
+        .kind = RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, .at = 1, .duration_ns = 300000000};
+    struct verbs_pair pair;
+    int status;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &late, 1), 0);
+    verbs_pair_open(&pair, NULL);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+    for (int side = 0; side < 2; side++) {
+        CHECK_EQ(ibv_req_notify_cq(pair.cq[side], 0), 0);
+        verbs_send(&pair, side, 1, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
+    }
+    CHECK_EQ(ibv_destroy_qp(pair.qp[1]), 0);
+    CHECK_EQ(ibv_destroy_cq(pair.cq[1]), 0);
+    pair.qp[1] = NULL;
+    pair.cq[1] = ibv_create_cq(pair.context, 1, NULL, NULL, 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    take_late_event(&pair);
+    expect(pair.cq[0], 1, IBV_WC_SUCCESS);
+    verbs_pair_close(&pair);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
 static void request_event(struct verbs_pair *pair)
 {
     CHECK_EQ(ibv_req_notify_cq(pair->cq[0], 0), 0);
@@ -615,6 +659,7 @@ const struct test fork_tests[] = {
     {"the child of a fork reads the plan while a thread of its parent does",
         should_read_the_plan_in_the_child_of_a_fork_while_a_thread_does},
     {"the child of a fork sees a delayed completion", should_see_a_delayed_completion_in_the_child_of_a_fork},
+    {"the child of a fork has a late event", should_have_a_late_event_in_the_child_of_a_fork},
     {"the child of a fork has descriptors of its own also if its parent has no more",
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
     {NULL, NULL},
