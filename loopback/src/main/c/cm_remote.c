@@ -470,6 +470,9 @@ static bool is_finished(struct remote *remote)
     return remote->left && !lb_proxy_is_attached(remote->qp);
 }
 
+/* cm_lock: not in the list any more, but its socket is open. */
+static struct remote *removed;
+
 /* On the watch thread: removes the proxies that are finished. */
 static void remove_finished(void)
 {
@@ -482,6 +485,7 @@ static void remove_finished(void)
         struct remote *finished = *link;
         if (finished != NULL)
             *link = finished->next;
+        removed = finished;
         pthread_mutex_unlock(&cm_lock);
         if (finished == NULL)
             return;
@@ -489,8 +493,9 @@ static void remove_finished(void)
         if (finished->qp != NULL)
             lb_proxy_destroy(finished->qp);
         (void)shutdown(finished->socket, SHUT_RDWR);
-        (void)close(finished->socket);
         pthread_mutex_lock(&cm_lock);
+        (void)close(finished->socket);
+        removed = NULL;
         cm_id_put(&finished->proxy);
         pthread_mutex_unlock(&cm_lock);
     }
@@ -519,4 +524,7 @@ void cm_remote_forget(void)
         remote->socket = -1;
     }
     remotes = NULL;
+    if (removed != NULL)
+        (void)close(removed->socket);
+    removed = NULL;
 }

@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process_end.h"
 #include "qp.h"
 #include "ringpoll_loopback.h"
 #include "test.h"
@@ -578,6 +580,58 @@ static void should_have_a_late_event_in_the_child_of_a_fork(void)
     CHECK_EQ(status, 0);
 }
 
+static int count_sockets(void)
+{
+    DIR *opened = opendir("/proc/self/fd");
+    int count = 0;
+
+    CHECK(opened != NULL);
+    for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
+        struct stat file;
+
+        count += fstatat(dirfd(opened), entry->d_name, &file, 0) == 0 && S_ISSOCK(file.st_mode);
+    }
+    CHECK_EQ(closedir(opened), 0);
+    return count;
+}
+
+static int count_sockets_of_a_child(void)
+{
+    int status;
+    const pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(count_sockets());
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Its process was killed. The watch thread waits for a lock while it removes the connection, which is in no list any more. */
+static void should_close_the_socket_of_a_connection_that_is_being_removed(void)
+{
+    int port;
+    struct rdma_cm_id *listener = listen_at(&port);
+    const int before = count_sockets_of_a_child();
+    struct end end = {.seed = 1};
+    const pid_t peer = start_peer(port, "1", "");
+
+    accept_peer(listener, &end);
+    lb_lock_acquire(&lb_qp_of(end.id->qp)->sq_lock);
+    CHECK_EQ(kill(peer, SIGKILL), 0);
+    CHECK_EQ(waitpid(peer, NULL, 0), peer);
+    while (!has_ended(&end))
+        moment();
+    (void)poll(NULL, 0, 50);
+    const int after = count_sockets_of_a_child();
+    lb_lock_release(&lb_qp_of(end.id->qp)->sq_lock);
+    CHECK_EQ(after, before);
+    settle(&end);
+    close_end(&end);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
 static void request_event(struct verbs_pair *pair)
 {
     CHECK_EQ(ibv_req_notify_cq(pair->cq[0], 0), 0);
@@ -660,6 +714,8 @@ const struct test fork_tests[] = {
         should_read_the_plan_in_the_child_of_a_fork_while_a_thread_does},
     {"the child of a fork sees a delayed completion", should_see_a_delayed_completion_in_the_child_of_a_fork},
     {"the child of a fork has a late event", should_have_a_late_event_in_the_child_of_a_fork},
+    {"the child of a fork closes the socket of a connection that is being removed",
+        should_close_the_socket_of_a_connection_that_is_being_removed},
     {"the child of a fork has descriptors of its own also if its parent has no more",
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
     {NULL, NULL},
