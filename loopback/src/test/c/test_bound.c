@@ -98,46 +98,66 @@ static uint64_t copying_ns(struct long_pair *pair, uint64_t length, int times)
     return cpu_ns() - start;
 }
 
+/*
+ * Whether one of a few tries is short: one whose processor is taken from a virtual machine has that time in its own, which only a
+ * copy has in each try.
+ */
+static bool is_short_once(bool (*is_short)(const struct verbs_options *options), const struct verbs_options *options)
+{
+    enum { TRIES = 5 };
+    bool was_short = false;
+
+    for (int i = 0; i < TRIES && !was_short; i++)
+        was_short = is_short(options);
+    return was_short;
+}
+
 /* A receive releases a message and the eight long writes behind it, on another thread. */
-static void should_not_carry_out_long_requests_in_the_call_of_a_receive(void)
+static bool is_receive_before_long_requests_short(const struct verbs_options *options)
 {
     enum { WRITES = 8 };
-    struct verbs_options options = defaults;
     struct long_pair pair;
 
-    for (options.srq_wr = 0; options.srq_wr <= 8; options.srq_wr += 8) {
-        long_pair_open(&pair, &options, 32 * MIB);
-        const uint64_t copying = copying_ns(&pair, pair.length, WRITES);
-        CHECK_EQ(post(&pair, 0, IBV_WR_SEND, 64), 0);
-        for (uint64_t i = 1; i <= WRITES; i++)
-            CHECK_EQ(post(&pair, i, IBV_WR_RDMA_WRITE, pair.length), 0);
-        const uint64_t start = cpu_ns();
-        CHECK_EQ(receive(&pair, 100, 64), 0);
-        CHECK(cpu_ns() - start < copying / 10);
-        /* And a receive for a long message copies none of it. */
-        CHECK_EQ(post(&pair, WRITES + 1, IBV_WR_SEND, pair.length), 0);
-        const uint64_t again = cpu_ns();
-        CHECK_EQ(receive(&pair, 101, pair.length), 0);
-        CHECK(cpu_ns() - again < copying / 10);
-        for (uint64_t i = 0; i <= WRITES + 1; i++)
-            CHECK_EQ(verbs_wc(pair.base.cq[0]).wr_id, i);
-        CHECK_EQ(verbs_wc(pair.base.cq[1]).wr_id, 100);
-        CHECK_EQ(verbs_wc(pair.base.cq[1]).wr_id, 101);
-        long_pair_close(&pair);
-    }
+    long_pair_open(&pair, options, 32 * MIB);
+    const uint64_t copying = copying_ns(&pair, pair.length, WRITES);
+    CHECK_EQ(post(&pair, 0, IBV_WR_SEND, 64), 0);
+    for (uint64_t i = 1; i <= WRITES; i++)
+        CHECK_EQ(post(&pair, i, IBV_WR_RDMA_WRITE, pair.length), 0);
+    const uint64_t start = cpu_ns();
+    CHECK_EQ(receive(&pair, 100, 64), 0);
+    const uint64_t first = cpu_ns() - start;
+    /* And a receive for a long message copies none of it. */
+    CHECK_EQ(post(&pair, WRITES + 1, IBV_WR_SEND, pair.length), 0);
+    const uint64_t again = cpu_ns();
+    CHECK_EQ(receive(&pair, 101, pair.length), 0);
+    const uint64_t second = cpu_ns() - again;
+    for (uint64_t i = 0; i <= WRITES + 1; i++)
+        CHECK_EQ(verbs_wc(pair.base.cq[0]).wr_id, i);
+    CHECK_EQ(verbs_wc(pair.base.cq[1]).wr_id, 100);
+    CHECK_EQ(verbs_wc(pair.base.cq[1]).wr_id, 101);
+    long_pair_close(&pair);
+    return first < copying / 10 && second < copying / 10;
+}
+
+static void should_not_carry_out_long_requests_in_the_call_of_a_receive(void)
+{
+    struct verbs_options options = defaults;
+
+    for (options.srq_wr = 0; options.srq_wr <= 8; options.srq_wr += 8)
+        CHECK(is_short_once(is_receive_before_long_requests_short, &options));
 }
 
 /* Many short requests are no different from a few long ones. */
-static void should_not_carry_out_many_requests_in_the_call_of_a_receive(void)
+static bool is_receive_before_many_requests_short(const struct verbs_options *options)
 {
     enum { WRITES = 8000 };
-    struct verbs_options options = defaults;
+    struct verbs_options many = *options;
     struct long_pair pair;
     struct ibv_wc wc;
 
-    options.max_wr = WRITES + 1;
-    options.cqe = 2 * WRITES;
-    long_pair_open(&pair, &options, 4 * MIB);
+    many.max_wr = WRITES + 1;
+    many.cqe = 2 * WRITES;
+    long_pair_open(&pair, &many, 4 * MIB);
     const uint64_t copying = copying_ns(&pair, 32768, WRITES);
     CHECK_EQ(post(&pair, 0, IBV_WR_SEND, 64), 0);
     for (uint64_t i = 1; i <= WRITES; i++)
@@ -145,10 +165,16 @@ static void should_not_carry_out_many_requests_in_the_call_of_a_receive(void)
     CHECK_EQ(ibv_poll_cq(pair.base.cq[0], 1, &wc), 0);
     const uint64_t start = cpu_ns();
     CHECK_EQ(receive(&pair, 100, 64), 0);
-    CHECK(cpu_ns() - start < copying / 10);
+    const uint64_t taken = cpu_ns() - start;
     for (uint64_t i = 0; i <= WRITES; i++)
         CHECK_EQ(verbs_wc(pair.base.cq[0]).wr_id, i);
     long_pair_close(&pair);
+    return taken < copying / 10;
+}
+
+static void should_not_carry_out_many_requests_in_the_call_of_a_receive(void)
+{
+    CHECK(is_short_once(is_receive_before_many_requests_short, &defaults));
 }
 
 /* While a long message is copied, posts to both its queue pairs return: at least now and then its completion is still out. */
