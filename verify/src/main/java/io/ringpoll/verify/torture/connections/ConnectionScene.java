@@ -49,6 +49,7 @@ final class ConnectionScene implements SupervisedScene {
     private long messages;
     private long connections;
     private volatile boolean over;
+    private Thread choring;
 
     ConnectionScene(final long seed, final RdmaApi api, final String address, final Path countersFolder) {
         this.seed = seed;
@@ -110,7 +111,7 @@ final class ConnectionScene implements SupervisedScene {
         for (int i = 0; i < shape.clients().size(); i++) {
             sets.add(new SetUnderTest(world, shape.clients().get(i), threadPrefix() + "client-" + i, address, countersFolder));
         }
-        thread("chores", this::doChores);
+        choring = thread("chores", this::doChores);
     }
 
     private Thread thread(final String name, final Runnable task) {
@@ -269,6 +270,8 @@ final class ConnectionScene implements SupervisedScene {
         }
         sets.forEach(this::expectClosed);
         over = true;
+        // It may have taken one, to put it back.
+        choring.join();
         for (Chore chore = world.chores().poll(); chore != null; chore = world.chores().poll()) {
             chore.run();
         }
