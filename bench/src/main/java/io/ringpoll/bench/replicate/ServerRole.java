@@ -3,6 +3,7 @@ package io.ringpoll.bench.replicate;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.client.RaftClientConfigKeys;
@@ -43,6 +44,16 @@ public final class ServerRole {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(config.electionMs(), TimeUnit.MILLISECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * config.electionMs(), TimeUnit.MILLISECONDS));
         contestant.properties().forEach(properties::set);
+        try {
+            return started(properties, out);
+        } catch (final CompletionException failed) {
+            // The engine starts a group on a thread of its own.
+            throw new IOException("server " + config.id() + " cannot start: " + failed.getCause().getMessage() +
+                "; another server may use " + config.folder() + ": end it, or use another folder", failed);
+        }
+    }
+
+    private RaftServer started(final RaftProperties properties, final PrintWriter out) throws IOException {
         final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + config.id()))
             .setGroup(config.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
             .setStateMachine(new RecordLog() {
@@ -52,8 +63,16 @@ public final class ServerRole {
                     out.flush();
                 }
             }).build();
-        server.start();
-        return server;
+        boolean started = false;
+        try {
+            server.start();
+            started = true;
+            return server;
+        } finally {
+            if (!started) {
+                server.close();
+            }
+        }
     }
 
     /**

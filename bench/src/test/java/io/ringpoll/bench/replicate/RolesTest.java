@@ -94,6 +94,21 @@ class RolesTest {
         assertTrue(failure.getMessage().startsWith("Apache Ratis has closed server 0"), failure::toString);
     }
 
+    @Test
+    void shouldNameTheFolderThatAnotherServerUses() throws Exception {
+        final Contestant netty = Contestant.of(Transport.NETTY, Map.of());
+        final PrintWriter out = new PrintWriter(new StringWriter());
+        final RoleConfig config = new RoleConfig(List.of(HOST + ":" + freePort()), 0, folder, null, 0, 60_000);
+        final RoleConfig second = new RoleConfig(List.of(HOST + ":" + freePort()), 0, folder, null, 0, 60_000);
+        try (RaftServer first = new ServerRole(config, netty).start(out)) {
+            final String message =
+                assertThrows(IOException.class, () -> new ServerRole(second, netty).start(out)).getMessage();
+            assertTrue(message.startsWith("server 0 cannot start: ") &&
+                message.endsWith("; another server may use " + folder + ": end it, or use another folder"), message);
+            assertTrue(first.getId().toString().equals("server-0"));
+        }
+    }
+
     private static boolean verify(final Path acknowledged, final List<Path> folders, final StringWriter found)
         throws IOException {
         return LogCheck.run(folders, List.of(acknowledged), new PrintWriter(found, true));
