@@ -36,117 +36,123 @@ final class SuitesOverNetty {
     private SuitesOverNetty() {
     }
 
-    static class RaftBasic extends RaftBasicTests<MiniRaftClusterWithNetty> implements MiniRaftClusterWithNetty.FactoryGet {
-    }
-
-    static class RaftAsync extends RaftAsyncTests<MiniRaftClusterWithNetty> implements MiniRaftClusterWithNetty.FactoryGet {
-    }
-
-    static class RaftAsyncException extends RaftAsyncExceptionTests<MiniRaftClusterWithNetty>
+    public static class RaftBasic extends RaftBasicTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class RaftException extends RaftExceptionBaseTest<MiniRaftClusterWithNetty>
+    public static class RaftAsync extends RaftAsyncTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class LeaderElection extends LeaderElectionTests<MiniRaftClusterWithNetty>
+    public static class RaftAsyncException extends RaftAsyncExceptionTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class RaftReconfiguration extends RaftReconfigurationBaseTest<MiniRaftClusterWithNetty>
+    public static class RaftException extends RaftExceptionBaseTest<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class PreAppendLeaderStepDown extends PreAppendLeaderStepDownTest<MiniRaftClusterWithNetty>
+    public static class LeaderElection extends LeaderElectionTests<MiniRaftClusterWithNetty>
+        implements MiniRaftClusterWithNetty.FactoryGet {
+    }
+
+    public static class RaftReconfiguration extends RaftReconfigurationBaseTest<MiniRaftClusterWithNetty>
+        implements MiniRaftClusterWithNetty.FactoryGet {
+    }
+
+    public static class PreAppendLeaderStepDown extends PreAppendLeaderStepDownTest<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
     /** The suite has no type parameter before Ratis 3.2.1. */
     @SuppressWarnings("rawtypes")
-    static class RaftSnapshot extends RaftSnapshotBaseTest {
+    public static class RaftSnapshot extends RaftSnapshotBaseTest {
         @Override
         public MiniRaftCluster.Factory<MiniRaftClusterWithNetty> getFactory() {
             return MiniRaftClusterWithNetty.FACTORY;
         }
     }
 
-    static class SnapshotManagement extends SnapshotManagementTest<MiniRaftClusterWithNetty>
+    public static class SnapshotManagement extends SnapshotManagementTest<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderSuite<MiniRaftClusterWithNetty>
+    public static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderSuite<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithNetty>
+    public static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class RetryCache extends RetryCacheTests<MiniRaftClusterWithNetty> implements MiniRaftClusterWithNetty.FactoryGet {
-    }
-
-    static class ReadOnlyRequest extends ReadOnlyRequestTests<MiniRaftClusterWithNetty>
+    public static class RetryCache extends RetryCacheTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class ReadOnlyRequestWithLongTimeout extends ReadOnlyRequestWithLongTimeoutTests<MiniRaftClusterWithNetty>
+    public static class ReadOnlyRequest extends ReadOnlyRequestTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class WatchRequest extends WatchRequestTests<MiniRaftClusterWithNetty>
+    public static class ReadOnlyRequestWithLongTimeout extends ReadOnlyRequestWithLongTimeoutTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class MessageStreamApi extends MessageStreamApiTests<MiniRaftClusterWithNetty>
+    public static class WatchRequest extends WatchRequestTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class OutputStream extends OutputStreamBaseTest<MiniRaftClusterWithNetty>
+    public static class MessageStreamApi extends MessageStreamApiTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class RequestLimitAsync extends RequestLimitAsyncBaseTest<MiniRaftClusterWithNetty>
+    public static class OutputStream extends OutputStreamBaseTest<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class LogAppender extends LogAppenderTests<MiniRaftClusterWithNetty> implements MiniRaftClusterWithNetty.FactoryGet {
+    public static class RequestLimitAsync extends RequestLimitAsyncBaseTest<MiniRaftClusterWithNetty>
+        implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class LogMetadata extends LogMetadataTests<MiniRaftClusterWithNetty> implements MiniRaftClusterWithNetty.FactoryGet {
+    public static class LogAppender extends LogAppenderTests<MiniRaftClusterWithNetty>
+        implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class GroupInfo extends GroupInfoBaseTest<MiniRaftClusterWithNetty> implements MiniRaftClusterWithNetty.FactoryGet {
+    public static class LogMetadata extends LogMetadataTests<MiniRaftClusterWithNetty>
+        implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class GroupManagement extends GroupManagementBaseTest {
+    public static class GroupInfo extends GroupInfoBaseTest<MiniRaftClusterWithNetty>
+        implements MiniRaftClusterWithNetty.FactoryGet {
+    }
+
+    public static class GroupManagement extends GroupManagementBaseTest {
         @Override
         public MiniRaftCluster.Factory<? extends MiniRaftCluster> getClusterFactory() {
             return MiniRaftClusterWithNetty.FACTORY;
         }
     }
 
-    static class ServerPauseResume extends ServerPauseResumeTest<MiniRaftClusterWithNetty>
+    public static class ServerPauseResume extends ServerPauseResumeTest<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class RaftStateMachineException extends RaftStateMachineExceptionTests<MiniRaftClusterWithNetty>
+    public static class RaftStateMachineException extends RaftStateMachineExceptionTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class StateMachineShutdown extends StateMachineShutdownTests<MiniRaftClusterWithNetty>
+    public static class StateMachineShutdown extends StateMachineShutdownTests<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class ReConfigProperty extends TestReConfigProperty<MiniRaftClusterWithNetty>
+    public static class ReConfigProperty extends TestReConfigProperty<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class DataStreamChain extends DataStreamAsyncClusterTests<MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty>
+    public static class DataStreamChain extends DataStreamAsyncClusterTests<MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty>
         implements MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty.FactoryGet {
     }
 
-    static class DataStreamStar extends DataStreamStarSuite<MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty>
+    public static class DataStreamStar extends DataStreamStarSuite<MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty>
         implements MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty.FactoryGet {
     }
 }

@@ -34,116 +34,121 @@ final class SuitesOverRdma {
     private SuitesOverRdma() {
     }
 
-    static class RaftBasic extends RaftBasicTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
+    public static class RaftBasic extends RaftBasicTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RaftAsync extends RaftAsyncTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
+    public static class RaftAsync extends RaftAsyncTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RaftAsyncException extends RaftAsyncExceptionTests<MiniRaftClusterWithRdma>
+    public static class RaftAsyncException extends RaftAsyncExceptionTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RaftException extends RaftExceptionBaseTest<MiniRaftClusterWithRdma>
+    public static class RaftException extends RaftExceptionBaseTest<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class LeaderElection extends LeaderElectionTests<MiniRaftClusterWithRdma>
+    public static class LeaderElection extends LeaderElectionTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RaftReconfiguration extends RaftReconfigurationBaseTest<MiniRaftClusterWithRdma>
+    public static class RaftReconfiguration extends RaftReconfigurationBaseTest<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class PreAppendLeaderStepDown extends PreAppendLeaderStepDownTest<MiniRaftClusterWithRdma>
+    public static class PreAppendLeaderStepDown extends PreAppendLeaderStepDownTest<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
     /** The suite has no type parameter before Ratis 3.2.1. */
     @SuppressWarnings("rawtypes")
-    static class RaftSnapshot extends RaftSnapshotBaseTest {
+    public static class RaftSnapshot extends RaftSnapshotBaseTest {
         @Override
         public MiniRaftCluster.Factory<MiniRaftClusterWithRdma> getFactory() {
             return MiniRaftClusterWithRdma.FACTORY;
         }
     }
 
-    static class SnapshotManagement extends SnapshotManagementTest<MiniRaftClusterWithRdma>
+    public static class SnapshotManagement extends SnapshotManagementTest<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderSuite<MiniRaftClusterWithRdma>
+    public static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderSuite<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithRdma>
+    public static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RetryCache extends RetryCacheTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
-    }
-
-    static class ReadOnlyRequest extends ReadOnlyRequestTests<MiniRaftClusterWithRdma>
+    public static class RetryCache extends RetryCacheTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class ReadOnlyRequestWithLongTimeout extends ReadOnlyRequestWithLongTimeoutTests<MiniRaftClusterWithRdma>
+    public static class ReadOnlyRequest extends ReadOnlyRequestTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class WatchRequest extends WatchRequestTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
-    }
-
-    static class MessageStreamApi extends MessageStreamApiTests<MiniRaftClusterWithRdma>
+    public static class ReadOnlyRequestWithLongTimeout extends ReadOnlyRequestWithLongTimeoutTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class OutputStream extends OutputStreamBaseTest<MiniRaftClusterWithRdma>
+    public static class WatchRequest extends WatchRequestTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RequestLimitAsync extends RequestLimitAsyncBaseTest<MiniRaftClusterWithRdma>
+    public static class MessageStreamApi extends MessageStreamApiTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class LogAppender extends LogAppenderTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
+    public static class OutputStream extends OutputStreamBaseTest<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class LogMetadata extends LogMetadataTests<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
+    public static class RequestLimitAsync extends RequestLimitAsyncBaseTest<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class GroupInfo extends GroupInfoBaseTest<MiniRaftClusterWithRdma> implements MiniRaftClusterWithRdma.FactoryGet {
+    public static class LogAppender extends LogAppenderTests<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class GroupManagement extends GroupManagementBaseTest {
+    public static class LogMetadata extends LogMetadataTests<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
+    }
+
+    public static class GroupInfo extends GroupInfoBaseTest<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
+    }
+
+    public static class GroupManagement extends GroupManagementBaseTest {
         @Override
         public MiniRaftCluster.Factory<? extends MiniRaftCluster> getClusterFactory() {
             return MiniRaftClusterWithRdma.FACTORY;
         }
     }
 
-    static class ServerPauseResume extends ServerPauseResumeTest<MiniRaftClusterWithRdma>
+    public static class ServerPauseResume extends ServerPauseResumeTest<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RaftStateMachineException extends RaftStateMachineExceptionTests<MiniRaftClusterWithRdma>
+    public static class RaftStateMachineException extends RaftStateMachineExceptionTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class StateMachineShutdown extends StateMachineShutdownTests<MiniRaftClusterWithRdma>
+    public static class StateMachineShutdown extends StateMachineShutdownTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class ReConfigProperty extends TestReConfigProperty<MiniRaftClusterWithRdma>
+    public static class ReConfigProperty extends TestReConfigProperty<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class DataStreamChain extends DataStreamAsyncClusterTests<MiniRaftClusterWithRdma>
+    public static class DataStreamChain extends DataStreamAsyncClusterTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class DataStreamStar extends DataStreamStarSuite<MiniRaftClusterWithRdma>
+    public static class DataStreamStar extends DataStreamStarSuite<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 }
