@@ -324,6 +324,10 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         final ConnectionPoller poller = connection.poller();
         final ConnectException failure = new ConnectException(set.isClosed() && isClosedHere(kept) ?
             set.closeDescription() : connection.endReason() + " " + connection.disconnectDetail());
+        if (set.isClosed()) {
+            // Nobody can use the place: a connect need not wait for it.
+            connection.established().completeExceptionally(failure);
+        }
         poller.whenDrained(() -> {
             set.onReleased(connection);
             connection.established().completeExceptionally(failure);

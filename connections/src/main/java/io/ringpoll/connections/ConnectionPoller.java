@@ -14,6 +14,8 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,6 +40,9 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final PollerCounts counts;
     private final Runnable runTasks = this::runTasks;
+    /** Tasks that wait for a look at the shared queue, and whether one is scheduled. */
+    private final Queue<Runnable> waitingForDrain = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean drains = new AtomicBoolean();
     private final BooleanSupplier takesTasks;
     /** The polling thread; of an agent, the one that runs callbacks after its end; null if there is none. */
     private volatile Thread thread;
@@ -295,9 +300,17 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         schedule();
     }
 
-    /** Prepares for the connection of a request; null if it has a completion queue of its own. Any thread. */
+    /**
+     * Prepares for the connection of a request; null if it has a completion queue of its own. Any thread.
+     *
+     * @throws IllegalStateException if the shared queue has failed
+     */
     ExpectedConnection expect(final RcRequest request) {
-        return shared == null ? null : shared.expect(request.queuePairNumber());
+        if (shared == null) {
+            return null;
+        }
+        shared.requireWorking();
+        return shared.expect(request.queuePairNumber());
     }
 
     /** A connection that was expected has ended, whether it has begun or not; any thread. */
@@ -305,6 +318,11 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         if (expected != null) {
             shared.forget(expected);
         }
+    }
+
+    /** Whether the queue that the connections share has failed; any thread. */
+    boolean hasFailed() {
+        return shared != null && shared.hasFailed();
     }
 
     /** The configuration of the next connection. */
@@ -316,6 +334,8 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     void add(final MessageConnection connection) {
         if (shared == null) {
             pipeline.addQueue(connection.queue(), connection);
+        } else if (!isRunning()) {
+            throw new IllegalStateException(pipelineEnd());
         } else {
             shared.begin(connection.expected(), connection, () -> pipeline.addQueue(shared.polled(), shared));
         }
@@ -355,11 +375,24 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     void whenDrained(final Runnable task) {
         if (shared == null) {
             task.run();
-        } else {
-            execute(() -> {
-                shared.pollLast(this);
-                task.run();
-            });
+            return;
+        }
+        waitingForDrain.add(task);
+        if (drains.compareAndSet(false, true)) {
+            execute(this::drain);
+        }
+    }
+
+    /** One look is enough for all tasks that wait before it. */
+    private void drain() {
+        drains.set(false);
+        final int waiting = waitingForDrain.size();
+        try {
+            shared.pollLast(this);
+        } finally {
+            for (int i = 0; i < waiting; i++) {
+                waitingForDrain.poll().run();
+            }
         }
     }
 

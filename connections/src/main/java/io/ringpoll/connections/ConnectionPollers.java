@@ -141,13 +141,20 @@ final class ConnectionPollers {
     ConnectionPoller leastLoaded() {
         ConnectionPoller least = all.getFirst();
         for (final ConnectionPoller poller : all) {
-            // The connections of an agent that nobody has started wait.
-            final boolean isPolling = poller.isPolling();
-            if (isPolling == least.isPolling() ? poller.connections().get() < least.connections().get() : isPolling) {
+            if (isBetter(poller, least)) {
                 least = poller;
             }
         }
         return least;
+    }
+
+    private static boolean isBetter(final ConnectionPoller poller, final ConnectionPoller other) {
+        if (poller.hasFailed() != other.hasFailed()) {
+            return other.hasFailed();
+        }
+        // The connections of an agent that nobody has started wait.
+        final boolean isPolling = poller.isPolling();
+        return isPolling == other.isPolling() ? poller.connections().get() < other.connections().get() : isPolling;
     }
 
     /** The one whose queue the connection of a request shares, or the one with the fewest connections. */

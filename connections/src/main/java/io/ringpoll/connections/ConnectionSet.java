@@ -30,7 +30,7 @@ import org.agrona.concurrent.Agent;
  * <p>A set has a thread for connection events, and polling threads, or agents of the program ({@link
  * ConnectionSetBuilder#asAgent()}), that run the {@link ConnectionListener}. Each connection gets
  * registered buffers and receives before it is established, credits that keep a message from finding no receive, and one end,
- * for every reason: its last completions are handled, its queue leaves the poller, its queue pair is closed, {@link
+ * for every reason: its last completions are handled, its poller forgets it, its queue pair is closed, {@link
  * ConnectionListener#onDisconnected} is called, and its memory serves the next connection.
  * <pre>{@code
  * try (ConnectionSet server = ConnectionSet.builder().listener(listener).start()) {
@@ -248,8 +248,8 @@ public final class ConnectionSet implements AutoCloseable {
      *                  for no peer
      * @return the connection
      * @throws ConnectException         if the peer does not answer in time or rejects the request, or the set is closed
-     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, or in a callback, a
-     *                                  task or the accept filter
+     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, if the shared completion
+     *                                  queues of all polling threads have failed, or in a callback, a task or the accept filter
      * @throws WaitInterruptedException if the thread is interrupted
      */
     public MessageConnection connect(final String host, final int port, final long timeoutNs) throws ConnectException {
@@ -429,8 +429,8 @@ public final class ConnectionSet implements AutoCloseable {
 
     private MessageConnection connect(final RcRequest request, final ConnectionPlaces.Place place, final Hello peers) {
         final ConnectionPoller poller = pollers.of(request);
-        place.usePoller(poller);
         final ExpectedConnection expected = poller.expect(request);
+        place.usePoller(poller);
         boolean made = false;
         try {
             place.buffers().postReceives(request, ExpectedConnection.beginOf(expected));

@@ -108,7 +108,11 @@ public final class ConnectionSetBuilder {
      * thread then polls one queue instead of one for each connection: with many connections of which few have messages, a message
      * waits for no empty polls, and the device keeps one queue. With few connections it costs a look-up for each message. A queue
      * is created for each polling thread at the start, with room for the requests of {@link #maxConnections} connections, about
-     * {@code 3 * messagesInFlight} for each: set that maximum. A failure of the queue ends all its connections.
+     * {@code 3 * messagesInFlight + operationsInFlight} for each: set that maximum.
+     *
+     * <p>A failure that a poll of the queue reports ends all its connections, and the thread gets no others. After the end of a
+     * connection the polling thread looks at the queue once more, also while its pipeline is paused, and delivers the messages of
+     * others that it finds; only then the place is free, and a connect that was not established fails.
      *
      * @return this
      * @see #overVerbs()

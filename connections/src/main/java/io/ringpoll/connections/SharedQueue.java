@@ -15,7 +15,7 @@ import org.agrona.collections.Int2ObjectHashMap;
  * The completion queue that all connections of a poller share: one poll finds the completions of all, by their queue pair
  * numbers. It has room for the requests of as many connections as the set permits.
  *
- * <p>Belongs to the polling thread, but for {@link #expect} and {@link #forget}.
+ * <p>Any thread may prepare connections, and ask whether the queue has failed; all else belongs to the polling thread.
  */
 final class SharedQueue implements AutoCloseable {
     private static final int BATCH = 32;
@@ -28,10 +28,11 @@ final class SharedQueue implements AutoCloseable {
     private final Int2ObjectHashMap<MessageConnection> connections = new Int2ObjectHashMap<>();
     private final ConcurrentHashMap<Integer, ExpectedConnection> expected = new ConcurrentHashMap<>();
     private final AtomicInteger tags = new AtomicInteger();
-    private WorkCompletions records;
+    private final WorkCompletions records = WorkCompletions.allocate(BATCH);
     private final WorkCompletion completion = new WorkCompletion();
     private boolean isPolled;
-    private int faultCode;
+    /** 0 if the queue has not failed. Written by the polling thread. */
+    private volatile int faultCode;
 
     /**
      * Takes a queue over.
@@ -74,9 +75,7 @@ final class SharedQueue implements AutoCloseable {
      * @throws IllegalStateException if the queue has failed, or cannot be polled
      */
     void begin(final ExpectedConnection made, final MessageConnection connection, final Runnable poll) {
-        if (faultCode != 0) {
-            throw new IllegalStateException("the completion queue has failed with code " + faultCode);
-        }
+        requireWorking();
         if (!isPolled) {
             poll.run();
             isPolled = true;
@@ -106,18 +105,35 @@ final class SharedQueue implements AutoCloseable {
 
     /** Passes all completions that are in the queue now to its poller. */
     void pollLast(final ConnectionPoller poller) {
-        if (records == null) {
-            records = WorkCompletions.allocate(BATCH);
-        }
         int left = shared.queue().capacity();
         int count = faultCode == 0 ? polled.poll(records, 0, BATCH) : 0;
         while (count > 0) {
             for (int i = 0; i < count; i++) {
-                poller.onCompletion(records.show(i, completion), NO_SEQUENCE, i == count - 1);
+                pass(records.show(i, completion), i == count - 1, poller);
             }
             left -= count;
             count = left > 0 ? polled.poll(records, 0, BATCH) : 0;
         }
+    }
+
+    /** The completions behind one that cannot be handled are not lost: they are those of other connections. */
+    private static void pass(final WorkCompletion found, final boolean isLast, final ConnectionPoller poller) {
+        try {
+            poller.onCompletion(found, NO_SEQUENCE, isLast);
+        } catch (final Throwable failure) {
+            poller.onListenerException(failure);
+        }
+    }
+
+    /** Refuses connections of a queue that has failed; any thread. */
+    void requireWorking() {
+        if (hasFailed()) {
+            throw new IllegalStateException("the completion queue has failed with code " + faultCode + ": close the set");
+        }
+    }
+
+    boolean hasFailed() {
+        return faultCode != 0;
     }
 
     /** The queue has failed, and with it all its connections. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.IbvWc;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.DirectBuffer;
@@ -160,6 +163,8 @@ class SharedQueueTest {
                 assertEquals("message of 3", lengths.await("message of 3"));
                 assertEquals(
                     List.of("connected", "connected", "message of 1", "message of 2", "message of 3"), lengths.all);
+                last.fetchEvent();
+                assertEquals("connected", lengths.await("connected"));
             } finally {
                 answer.countDown();
             }
@@ -215,8 +220,64 @@ class SharedQueueTest {
                 assertEquals("disconnected FAILED", client.await("disconnected"));
             }
             assertEquals("the completion queue has failed with code " + FAULT, connection.disconnectDetail());
-            assertTrue(assertThrows(ConnectException.class, pair::connect).getMessage().contains("FAILED the completion queue"));
+            assertEquals("the completion queue has failed with code " + FAULT + ": close the set",
+                assertThrows(IllegalStateException.class, pair::connect).getMessage());
+            assertEquals(0, pair.client().connections());
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+        }
+    }
+
+    @Test
+    void shouldConnectAndAcceptOnlyWhereTheQueueHasNotFailed() throws Exception {
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> builder.pollers(2), server, client)) {
+            for (final ConnectionSet set : List.of(pair.client(), pair.server())) {
+                set.pipelines().getLast().reportQueueFault(started(pair, set), FAULT);
+            }
+            client.await("disconnected");
+            server.await("disconnected");
+            for (int i = 0; i < 3; i++) {
+                assertTrue(pair.connect().isConnected());
+            }
+        }
+    }
+
+    /** The queue of the last poller of a set, after its first connection. */
+    private static CompletionQueue started(final SetPair pair, final ConnectionSet set) throws Exception {
+        final ConnectionPoller poller = set.pollers().get(1);
+        while (poller.connections().get() == 0) {
+            pair.connect();
+        }
+        return poller.shared().polled();
+    }
+
+    @Test
+    void shouldEndAConnectWhenTheSetIsClosedDuringALongCallback() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch leave = new CountDownLatch(1);
+        final CountDownLatch asked = new CountDownLatch(1);
+        final AcceptFilter slow = (address, data) -> {
+            asked.countDown();
+            return leave.await(40, TimeUnit.SECONDS);
+        };
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client);
+            ConnectionSet silent = sharing().acceptFilter(slow).listener(server).start()) {
+            final int port = silent.listen(0);
+            assertTrue(pair.connect().execute(() -> {
+                entered.countDown();
+                awaitOrThrow(leave);
+            }));
+            assertTrue(entered.await(40, TimeUnit.SECONDS));
+            final FutureTask<MessageConnection> connecting = new FutureTask<>(
+                () -> pair.client().connect(TestDevice.address(), port, TimeUnit.HOURS.toNanos(1)));
+            Thread.ofPlatform().daemon().start(connecting);
+            assertTrue(asked.await(40, TimeUnit.SECONDS));
+            pair.client().close(0);
+            try {
+                assertTrue(assertThrows(ExecutionException.class, () -> connecting.get(20, TimeUnit.SECONDS)).getCause()
+                    .getMessage().contains(" is closed"));
+            } finally {
+                leave.countDown();
+            }
         }
     }
 
