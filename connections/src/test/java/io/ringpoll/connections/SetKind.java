@@ -17,7 +17,8 @@ enum SetKind {
         return switch (this) {
             case RPMA -> builder;
             case VERBS -> builder.overVerbs();
-            case SHARED_QUEUE -> builder.overVerbs().sharedCompletionQueue();
+            // Soft-RoCE has completion queues of at most 32,767 entries.
+            case SHARED_QUEUE -> builder.overVerbs().sharedCompletionQueue().maxConnections(64);
         };
     }
 }

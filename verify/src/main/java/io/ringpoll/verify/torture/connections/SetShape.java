@@ -20,6 +20,10 @@ import java.util.SplittableRandom;
  */
 record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitMode idle, int batchLimit, boolean countersFile,
     boolean ownPeer, int operations, Errors errors, boolean sharedQueue) {
+    /** Entries of a completion queue of Soft-RoCE. */
+    private static final int MAX_ENTRIES = 32_767;
+    /** Entries of a connection beside those of its window and operations, at most. */
+    private static final int OTHER_ENTRIES = 40;
     /** Buffers of all connections of a set, at most. */
     private static final int MAX_MEMORY_BYTES = 48 << 20;
     private static final int[] LENGTHS = {16, 63, 64, 65, 200, 1000, 4096, 16_384, 100_000};
@@ -27,6 +31,11 @@ record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitM
     /** What a set does with exceptions of callbacks. */
     enum Errors {
         LOGGED, HANDLED, THROWN_AGAIN
+    }
+
+    /** Whether its connections share a completion queue, which each device can have. */
+    boolean sharesQueue() {
+        return sharedQueue && maxConnections * (3L * window + operations + OTHER_ENTRIES) <= MAX_ENTRIES;
     }
 
     static SetShape draw(final SplittableRandom random, final int connections, final int pollers) {

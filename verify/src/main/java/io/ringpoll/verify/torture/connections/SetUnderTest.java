@@ -74,7 +74,7 @@ final class SetUnderTest implements ConnectionListener {
         } else {
             builder.address(address);
         }
-        if (world.api() == RdmaApi.VERBS && shape.sharedQueue()) {
+        if (world.api() == RdmaApi.VERBS && shape.sharesQueue()) {
             builder.sharedCompletionQueue();
         }
         switch (shape.errors()) {
