@@ -391,8 +391,17 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
             shared.pollLast(this);
         } finally {
             for (int i = 0; i < waiting; i++) {
-                waitingForDrain.poll().run();
+                runWaiting(waitingForDrain.poll());
             }
+        }
+    }
+
+    /** The tasks behind one that fails, for instance because memory cannot be deregistered, leave places of their own. */
+    private void runWaiting(final Runnable task) {
+        try {
+            task.run();
+        } catch (final RuntimeException | Error failure) {
+            set.onDefect(failure);
         }
     }
 
