@@ -93,10 +93,3 @@ int list_poll_all(struct ibv_cq *cq, struct ibv_wc *wc)
     return polled < 0 ? -1 : count;
 }
 
-void list_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
-{
-    const struct ibv_wc wc = verbs_wc(cq);
-
-    CHECK_EQ(wc.wr_id, wr_id);
-    CHECK_EQ(wc.status, status);
-}

@@ -46,7 +46,4 @@ uint32_t list_post(struct list_end *end, uint32_t first, uint32_t count, bool si
 /* Polls all completions of a queue. Returns their number, or -1 if it is dead. */
 int list_poll_all(struct ibv_cq *cq, struct ibv_wc *wc);
 
-/* Polls one completion and checks it. */
-void list_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
-
 #endif

@@ -23,17 +23,17 @@ static void should_wait_in_the_middle_of_a_list(void)
                 verbs_recv(&end.pair, 1, 100 + i, 64 * i, 64);
             CHECK_EQ(list_post(&end, 0, 16, false, &error), 16);
             for (uint32_t i = 0; i < receives; i++) {
-                list_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
-                list_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
+                verbs_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
+                verbs_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
             }
             for (uint32_t i = receives; i < 16 && !fails; i++) {
                 CHECK_EQ(ibv_poll_cq(end.pair.cq[0], 1, &(struct ibv_wc){0}), 0);
                 verbs_recv(&end.pair, 1, 100 + i, 64 * i, 64);
-                list_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
-                list_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
+                verbs_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
+                verbs_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
             }
             for (uint32_t i = receives; i < 16 && fails; i++)
-                list_expect(end.pair.cq[0], i, i == receives ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_WR_FLUSH_ERR);
+                verbs_expect(end.pair.cq[0], i, i == receives ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_WR_FLUSH_ERR);
             CHECK(memcmp(end.pair.buffer[0], end.pair.buffer[1], fails ? 64 * receives : 64 * 16) == 0);
             list_end_close(&end);
         }
@@ -70,16 +70,16 @@ static void should_fail_in_the_middle_of_a_list(void)
                 end.sge[bad][0].lkey = end.foreign[0]->lkey;
             CHECK_EQ(list_post(&end, 0, 16, false, &error), 16);
             for (uint32_t i = 0; i < bad; i++) {
-                list_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
-                list_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
+                verbs_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
+                verbs_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
             }
-            list_expect(end.pair.cq[0], bad, local ? IBV_WC_LOC_PROT_ERR : kind < 2 ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR);
+            verbs_expect(end.pair.cq[0], bad, local ? IBV_WC_LOC_PROT_ERR : kind < 2 ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR);
             if (!local)
-                list_expect(end.pair.cq[1], 100 + bad, kind < 2 ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
+                verbs_expect(end.pair.cq[1], 100 + bad, kind < 2 ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
             for (uint32_t i = bad + 1; i < 16; i++) {
-                list_expect(end.pair.cq[0], i, IBV_WC_WR_FLUSH_ERR);
+                verbs_expect(end.pair.cq[0], i, IBV_WC_WR_FLUSH_ERR);
                 if (!local && end.pair.srq == NULL)
-                    list_expect(end.pair.cq[1], 100 + i, IBV_WC_WR_FLUSH_ERR);
+                    verbs_expect(end.pair.cq[1], 100 + i, IBV_WC_WR_FLUSH_ERR);
             }
             CHECK_EQ(ibv_poll_cq(end.pair.cq[1], 1, &(struct ibv_wc){0}), 0);
             CHECK_EQ(verbs_state(end.pair.qp[1]), local ? IBV_QPS_RTS : IBV_QPS_ERR);

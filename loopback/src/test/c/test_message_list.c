@@ -222,8 +222,8 @@ static void should_keep_the_place_of_a_long_message(void)
         }
         CHECK_EQ(list_post(&end, 0, 16, false, &error), 16);
         for (uint32_t i = 0; i < 16; i++) {
-            list_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
-            list_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
+            verbs_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
+            verbs_expect(end.pair.cq[1], 100 + i, IBV_WC_SUCCESS);
             if (i != place)
                 CHECK(memcmp(end.pair.buffer[0] + 64 * i, end.pair.buffer[1] + 64 * i, 64) == 0);
         }
@@ -292,8 +292,8 @@ static void should_send_a_list_to_its_own_queue_pair(void)
         for (uint32_t i = 0; i < 16; i++) {
             if (i >= receives)
                 verbs_recv(&end.pair, 0, 100 + i, 8192 + 64 * i, 64);
-            list_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
-            list_expect(end.pair.cq[0], 100 + i, IBV_WC_SUCCESS);
+            verbs_expect(end.pair.cq[0], i, IBV_WC_SUCCESS);
+            verbs_expect(end.pair.cq[0], 100 + i, IBV_WC_SUCCESS);
         }
         CHECK(memcmp(end.pair.buffer[0], end.pair.buffer[0] + 8192, 64 * 16) == 0);
         memset(end.pair.buffer[0] + 8192, 0, 64 * 16);

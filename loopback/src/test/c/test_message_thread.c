@@ -336,7 +336,7 @@ static void should_refuse_the_key_zero_while_a_region_is_returned(void)
             wr[MANY - 1].wr.rdma.rkey = 1; /* the remote key that belongs to the local key 0 */
         CHECK_EQ(pthread_create(&thread, NULL, return_region, &returner), 0);
         CHECK_EQ(ibv_post_send(end.pair.qp[0], wr, &bad_wr), 0);
-        list_expect(end.pair.cq[0], MANY - 1, side == 0 ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR);
+        verbs_expect(end.pair.cq[0], MANY - 1, side == 0 ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR);
         CHECK_EQ(pthread_join(thread, NULL), 0);
         list_end_close(&end);
     }

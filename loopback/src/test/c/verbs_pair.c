@@ -194,6 +194,14 @@ struct ibv_wc verbs_wc(struct ibv_cq *cq)
     return wc;
 }
 
+void verbs_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
+{
+    const struct ibv_wc wc = verbs_wc(cq);
+
+    CHECK_EQ(wc.wr_id, wr_id);
+    CHECK_EQ(wc.status, status);
+}
+
 enum ibv_qp_state verbs_state(struct ibv_qp *qp)
 {
     struct ibv_qp_init_attr init_attr;

@@ -61,6 +61,9 @@ int verbs_try_recv(struct verbs_pair *pair, int side, uint64_t wr_id, size_t off
 /* Polls one completion, waiting for ten seconds and more. */
 struct ibv_wc verbs_wc(struct ibv_cq *cq);
 
+/* Polls one completion in the same way: it is that of `wr_id`, with that status. */
+void verbs_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
+
 enum ibv_qp_state verbs_state(struct ibv_qp *qp);
 
 #endif

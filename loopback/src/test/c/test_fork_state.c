@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_fork_state.c: children of forks while a thread of the parent holds a lock, or while the parent is to do something later:
+ * the child has locks, timers, events and descriptors of its own.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process_end.h"
+#include "qp.h"
+#include "ringpoll_loopback.h"
+#include "test.h"
+#include "verbs_pair.h"
+
+/* The limit of a child, which then ends by a signal. */
+#define CHILD_S 20
+
+static void moment(void)
+{
+    (void)poll(NULL, 0, 1);
+}
+
+/* A thread that holds a lock: it sets `holds` when it has it, and releases it when `ends` is set. */
+struct holder {
+    struct verbs_pair pair;
+    _Atomic bool holds;
+    _Atomic bool ends;
+};
+
+static void hold(struct holder *holder)
+{
+    holder->holds = true;
+    while (!holder->ends)
+        moment();
+}
+
+static void await_held(struct holder *holder)
+{
+    while (!holder->holds)
+        moment();
+}
+
+static int build_write(struct verbs_pair *pair)
+{
+    struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(pair->qp[0]);
+
+    ibv_wr_start(qp);
+    qp->wr_id = 1;
+    qp->wr_flags = IBV_SEND_SIGNALED;
+    ibv_wr_rdma_write(qp, pair->mr[1]->rkey, (uintptr_t)pair->buffer[1]);
+    ibv_wr_set_sge(qp, pair->mr[0]->lkey, (uintptr_t)pair->buffer[0], 8);
+    return ibv_wr_complete(qp);
+}
+
+static void *build_for_long(void *argument)
+{
+    struct holder *holder = argument;
+    struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(holder->pair.qp[0]);
+
+    ibv_wr_start(qp);
+    hold(holder);
+    ibv_wr_abort(qp);
+    return NULL;
+}
+
+static void should_build_a_list_in_the_child_of_a_fork_while_a_thread_builds_one(void)
+{
+    struct holder holder = {.holds = false};
+    pthread_t thread;
+    int status;
+
+    verbs_pair_open(&holder.pair, &(struct verbs_options){.rnr_retry = 7, .send_ops = IBV_QP_EX_WITH_RDMA_WRITE});
+    CHECK_EQ(pthread_create(&thread, NULL, build_for_long, &holder), 0);
+    await_held(&holder);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(CHILD_S);
+        CHECK_EQ(build_write(&holder.pair), 0);
+        verbs_expect(holder.pair.cq[0], 1, IBV_WC_SUCCESS);
+        verbs_pair_close(&holder.pair);
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    holder.ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(build_write(&holder.pair), 0);
+    verbs_expect(holder.pair.cq[0], 1, IBV_WC_SUCCESS);
+    verbs_pair_close(&holder.pair);
+}
+
+static void *count_injected(void *argument)
+{
+    struct holder *holder = argument;
+
+    holder->holds = true;
+    while (!holder->ends)
+        (void)ringpoll_loopback_injected(0);
+    return NULL;
+}
+
+/* A rule that never triggers. */
+static const struct ringpoll_loopback_fault harmless = {.kind = RINGPOLL_LOOPBACK_FAULT_CALL, .at = UINT64_MAX, .code = EIO};
+
+static void should_read_the_plan_in_the_child_of_a_fork_while_a_thread_does(void)
+{
+    struct holder holder = {.holds = false};
+    pthread_t thread;
+    int status;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &harmless, 1), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, count_injected, &holder), 0);
+    await_held(&holder);
+    for (int i = 0; i < 200; i++) {
+        const pid_t child = fork();
+
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(CHILD_S);
+            _exit(ringpoll_loopback_injected(0) == 0 ? 0 : 1);
+        }
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        CHECK_EQ(status, 0);
+    }
+    holder.ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+}
+
+/* The lock of the pushers: the device thread, whose timer ends the delay, waits for it under a lock of the plan. */
+static void *hold_push_lock(void *argument)
+{
+    struct holder *holder = argument;
+    struct lb_cq *cq = lb_cq_of(holder->pair.cq[0]);
+
+    lb_lock_acquire(&cq->push_lock);
+    hold(holder);
+    lb_lock_release(&cq->push_lock);
+    return NULL;
+}
+
+static void should_see_a_delayed_completion_in_the_child_of_a_fork(void)
+{
+    const struct ringpoll_loopback_fault delay = {
+        .kind = RINGPOLL_LOOPBACK_FAULT_DELAY, .at = 1, .object = 1, .duration_ns = 100000000};
+    struct holder holder = {.holds = false};
+    pthread_t thread;
+    int status;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &delay, 1), 0);
+    verbs_pair_open(&holder.pair, NULL);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+    verbs_send(&holder.pair, 0, 1, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
+    CHECK_EQ(pthread_create(&thread, NULL, hold_push_lock, &holder), 0);
+    await_held(&holder);
+    (void)poll(NULL, 0, 200);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    holder.ends = true;
+    if (child > 0)
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+    verbs_expect(holder.pair.cq[0], 1, IBV_WC_SUCCESS);
+    verbs_pair_close(&holder.pair);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
+static void take_late_event(struct verbs_pair *pair)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    CHECK(readable(pair->channel->fd, 10000));
+    CHECK_EQ(ibv_get_cq_event(pair->channel, &cq, &context), 0);
+    CHECK(cq == pair->cq[0]);
+    ibv_ack_cq_events(cq, 1);
+    CHECK(!readable(pair->channel->fd, 0));
+}
+
+/* The timer of the plan is the parent's. Another queue has a late event, too, and is gone. */
+static void should_have_a_late_event_in_the_child_of_a_fork(void)
+{
+    const struct ringpoll_loopback_fault late = {
+        .kind = RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, .at = 1, .duration_ns = 300000000};
+    struct verbs_pair pair;
+    int status;
+
+    CHECK_EQ(ringpoll_loopback_plan(1, &late, 1), 0);
+    verbs_pair_open(&pair, NULL);
+    CHECK_EQ(ringpoll_loopback_plan(0, NULL, 0), 0);
+    for (int side = 0; side < 2; side++) {
+        CHECK_EQ(ibv_req_notify_cq(pair.cq[side], 0), 0);
+        verbs_send(&pair, side, 1, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
+    }
+    CHECK_EQ(ibv_destroy_qp(pair.qp[1]), 0);
+    CHECK_EQ(ibv_destroy_cq(pair.cq[1]), 0);
+    pair.qp[1] = NULL;
+    pair.cq[1] = ibv_create_cq(pair.context, 1, NULL, NULL, 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    take_late_event(&pair);
+    verbs_expect(pair.cq[0], 1, IBV_WC_SUCCESS);
+    verbs_pair_close(&pair);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
+static int count_sockets(void)
+{
+    DIR *opened = opendir("/proc/self/fd");
+    int count = 0;
+
+    CHECK(opened != NULL);
+    for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
+        struct stat file;
+
+        count += fstatat(dirfd(opened), entry->d_name, &file, 0) == 0 && S_ISSOCK(file.st_mode);
+    }
+    CHECK_EQ(closedir(opened), 0);
+    return count;
+}
+
+static int count_sockets_of_a_child(void)
+{
+    int status;
+    const pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(count_sockets());
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Its process was killed. The watch thread waits for a lock while it removes the connection, which is in no list any more. */
+static void should_close_the_socket_of_a_connection_that_is_being_removed(void)
+{
+    int port;
+    struct rdma_cm_id *listener = listen_at(&port);
+    const int before = count_sockets_of_a_child();
+    struct end end = {.seed = 1};
+    const pid_t peer = start_peer(port, "1", "");
+
+    accept_peer(listener, &end);
+    lb_lock_acquire(&lb_qp_of(end.id->qp)->sq_lock);
+    CHECK_EQ(kill(peer, SIGKILL), 0);
+    CHECK_EQ(waitpid(peer, NULL, 0), peer);
+    while (!has_ended(&end))
+        moment();
+    (void)poll(NULL, 0, 50);
+    const int after = count_sockets_of_a_child();
+    lb_lock_release(&lb_qp_of(end.id->qp)->sq_lock);
+    CHECK_EQ(after, before);
+    settle(&end);
+    close_end(&end);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
+static void request_event(struct verbs_pair *pair)
+{
+    CHECK_EQ(ibv_req_notify_cq(pair->cq[0], 0), 0);
+    verbs_send(pair, 0, 1, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
+    CHECK_EQ(ringpoll_loopback_raise(pair->context, IBV_EVENT_PORT_ACTIVE), 0);
+}
+
+static void fetch_events(struct verbs_pair *pair)
+{
+    struct ibv_async_event event;
+    struct ibv_cq *cq;
+    void *context;
+
+    CHECK(readable(pair->channel->fd, 0));
+    CHECK(readable(pair->context->async_fd, 0));
+    CHECK_EQ(ibv_get_cq_event(pair->channel, &cq, &context), 0);
+    ibv_ack_cq_events(cq, 1);
+    CHECK_EQ(ibv_get_async_event(pair->context, &event), 0);
+    ibv_ack_async_event(&event);
+    CHECK(!readable(pair->channel->fd, 0));
+    CHECK(!readable(pair->context->async_fd, 0));
+}
+
+/* Not the descriptor of its parent, and with the same flags. */
+static void should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more(void)
+{
+    static int taken[1024];
+    struct verbs_pair pair;
+    struct rlimit before;
+    int count = 0;
+    int status;
+
+    verbs_pair_open(&pair, NULL);
+    CHECK_EQ(fcntl(pair.channel->fd, F_SETFL, O_NONBLOCK), 0);
+    request_event(&pair); /* the child has a copy */
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit few = {.rlim_cur = 1024, .rlim_max = before.rlim_max};
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while ((taken[count] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+        count++;
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(CHILD_S);
+        fetch_events(&pair);
+        request_event(&pair);
+        fetch_events(&pair);
+        CHECK(fcntl(pair.channel->fd, F_GETFL) & O_NONBLOCK);
+        CHECK_EQ(fcntl(pair.context->async_fd, F_GETFD), FD_CLOEXEC);
+        verbs_pair_close(&pair);
+        _exit(0);
+    }
+    const int had_taken = count;
+    while (count > 0)
+        (void)close(taken[--count]);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK(had_taken > 0);
+    CHECK(child > 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    fetch_events(&pair);
+    verbs_pair_close(&pair);
+}
+
+const struct test fork_state_tests[] = {
+    {"the child of a fork builds a list while a thread of its parent builds one",
+        should_build_a_list_in_the_child_of_a_fork_while_a_thread_builds_one},
+    {"the child of a fork reads the plan while a thread of its parent does",
+        should_read_the_plan_in_the_child_of_a_fork_while_a_thread_does},
+    {"the child of a fork sees a delayed completion", should_see_a_delayed_completion_in_the_child_of_a_fork},
+    {"the child of a fork has a late event", should_have_a_late_event_in_the_child_of_a_fork},
+    {"the child of a fork closes the socket of a connection that is being removed",
+        should_close_the_socket_of_a_connection_that_is_being_removed},
+    {"the child of a fork has descriptors of its own also if its parent has no more",
+        should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
+    {NULL, NULL},
+};
