@@ -10,11 +10,15 @@ import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.connections.WorkRequestId;
+import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -317,6 +321,108 @@ class SharedQueueTest {
             assertTrue(latch.await(40, TimeUnit.SECONDS));
         } catch (final InterruptedException interrupted) {
             throw new IllegalStateException(interrupted);
+        }
+    }
+
+    /** The last look at a queue that the polling thread cannot poll: the place is free nevertheless. */
+    @Test
+    void shouldLeaveAPlaceAlsoIfTheLastLookThrows() throws Exception {
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            final ConnectionPoller poller = connection.poller();
+            final SharedQueue working = poller.shared();
+            final SharedQueue closed = closedQueue();
+            assertTrue(connection.execute(() -> {
+                poller.share(closed);
+                poller.whenDrained(() -> {
+                    poller.share(working);
+                    client.add("left");
+                });
+            }));
+            client.await("left");
+            assertEquals(1, pair.client().listenerExceptions());
+        }
+    }
+
+    private static SharedQueue closedQueue() {
+        try (RcPeer peer = RdmaApi.VERBS.ofLocal(TestDevice.address());
+            SharedQueue queue = new SharedQueue(peer.newQueue("closed", 1).orElseThrow(), 1)) {
+            return queue;
+        }
+    }
+
+    @Test
+    void shouldLookOnceForAllPlacesThatWait() throws Exception {
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            final ConnectionPoller poller = connection.poller();
+            assertTrue(connection.execute(() -> {
+                final int before = poller.waitingTasks();
+                for (int i = 0; i < 3; i++) {
+                    poller.whenDrained(() -> client.add("left, later looks " + poller.waitingTasks()));
+                }
+                client.add("looks " + (poller.waitingTasks() - before));
+            }));
+            assertEquals("looks 1", client.await("looks"));
+            for (int i = 0; i < 3; i++) {
+                assertEquals("left, later looks 0", client.await("left"));
+            }
+        }
+    }
+
+    /** For instance because its memory cannot be deregistered. */
+    @Test
+    void shouldLeaveThePlacesBehindOneThatFails() throws Exception {
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            final ConnectionPoller poller = connection.poller();
+            assertTrue(connection.execute(() -> {
+                poller.whenDrained(() -> {
+                    throw new IllegalStateException("a release that fails on purpose");
+                });
+                poller.whenDrained(() -> client.add("left"));
+            }));
+            client.await("left");
+        }
+    }
+
+    /** The connection has been accepted, and its beginning waits for the polling thread, when the pipeline is closed. */
+    @Test
+    void shouldBeginNoConnectionAfterTheEndOfItsPipeline() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch leave = new CountDownLatch(1);
+        final Recorder busy = new Recorder() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                entered.countDown();
+                awaitOrThrow(leave);
+                return true;
+            }
+        };
+        try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, busy, client)) {
+            final MessageConnection first = pair.connect();
+            assertTrue(first.execute(() -> first.trySend(new UnsafeBuffer(new byte[1]), 0, 1)));
+            assertTrue(entered.await(40, TimeUnit.SECONDS));
+            pair.connect();
+            final Pipeline pipeline = pair.server().pipelines().getFirst();
+            while (pair.server().pollers().get(0).waitingTasks() == 0) {
+                Thread.onSpinWait();
+            }
+            final Thread closing = Thread.ofPlatform().start(pipeline::close);
+            try {
+                while (pipeline.state() == PipelineState.RUNNING) {
+                    Thread.onSpinWait();
+                }
+            } finally {
+                leave.countDown();
+            }
+            assertTrue(closing.join(Duration.ofSeconds(40)));
+            pair.server().awaitClose();
+            assertEquals(List.of("connected", "disconnected FAILED"), busy.all);
+            for (int i = 0; i < 2; i++) {
+                assertEquals("disconnected PEER_LOST", client.await("disconnected"));
+            }
         }
     }
 
