@@ -22,8 +22,8 @@ public interface ConnectionListener {
      * @param buffer     contains the message; valid until this method returns, or until the release of a retained message
      * @param offset     of the message in bytes
      * @param length     of the message in bytes, as sent; may be 0
-     * @return true if the message has been handled; false to be called again with this message, before all later ones, when a
-     *     message can be sent again or {@link MessageConnection#resume()} is called
+     * @return true if the message has been handled; false to be called again with this message, before all later ones, when
+     *     {@link MessageConnection#resume()} is called, or a message can be sent again after a send or claim was refused
      * @throws Exception passed to the error handler of the set; the message counts as handled. If it was retained, it remains so
      *     until its release: the caller of {@link MessageConnection#retain()} has the only handle
      * @see MessageConnection#retain()

@@ -1,6 +1,7 @@
 package io.ringpoll.connections;
 
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.MessageBuffers;
@@ -14,6 +15,7 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
+import io.ringpoll.poller.QueueFault;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -69,6 +71,20 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     /** The queue that the connections share; null if each has its own. Any thread. */
     SharedQueue shared() {
         return shared;
+    }
+
+    /** Notices errors of the shared queue that the device reports; after {@link #begin}. */
+    void watch(final VerbsContext device) {
+        shared.watch(device, () -> execute(this::onQueueError));
+    }
+
+    /** Also while the pipeline is paused. */
+    private void onQueueError() {
+        shared.onFault(QueueFault.CQ_ERROR_EVENT);
+        if (isRunning()) {
+            // The queue leaves the round, and is counted.
+            pipeline.reportQueueFault(shared.polled(), QueueFault.CQ_ERROR_EVENT);
+        }
     }
 
     /** Sets the running pipeline, which executes the tasks. */

@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.rc.RcQueue;
 import io.ringpoll.internal.rc.RcRequest;
@@ -173,6 +174,11 @@ final class ConnectionPollers {
         for (final ConnectionPoller poller : all) {
             poller.share(queues.apply(poller.index()));
         }
+    }
+
+    /** Notices errors of shared queues that the device reports; after {@link #begin}. */
+    void watchQueues(final VerbsContext device) {
+        all.forEach(poller -> poller.watch(device));
     }
 
     /** Closes shared queues, after all connections and pipelines. */

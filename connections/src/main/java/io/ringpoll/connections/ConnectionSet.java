@@ -137,6 +137,9 @@ public final class ConnectionSet implements AutoCloseable {
             }
             started = PipelineGroup.start(config.pollers, index -> describe(config, index));
             pollers.begin(started.pipelines());
+            if (config.sharedQueues) {
+                pollers.watchQueues(peer.context());
+            }
             complete = true;
             return started;
         } finally {

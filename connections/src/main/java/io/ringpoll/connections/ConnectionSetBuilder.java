@@ -110,9 +110,10 @@ public final class ConnectionSetBuilder {
      * is created for each polling thread at the start, with room for the requests of {@link #maxConnections} connections, about
      * {@code 3 * messagesInFlight + operationsInFlight} for each: set that maximum.
      *
-     * <p>A failure that a poll of the queue reports ends all its connections, and the thread gets no others. After the end of a
-     * connection the polling thread looks at the queue once more, also while its pipeline is paused, and delivers the messages of
-     * others that it finds; only then the place is free, and a connect that was not established fails.
+     * <p>A failure that a poll of the queue or an event of the device ({@code IBV_EVENT_CQ_ERR}) reports ends all its
+     * connections, and the thread gets no others. After the end of a connection the polling thread looks at the queue once more,
+     * also while its pipeline is paused, and delivers the messages of others that it finds; only then the place is free, and a
+     * connect that was not established fails.
      *
      * @return this
      * @see #overVerbs()

@@ -1,6 +1,9 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.completion.AsyncEventType;
+import io.ringpoll.completion.AsyncEvents;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.WorkRequestId;
@@ -31,6 +34,8 @@ final class SharedQueue implements AutoCloseable {
     private final WorkCompletions records = WorkCompletions.allocate(BATCH);
     private final WorkCompletion completion = new WorkCompletion();
     private boolean isPolled;
+    /** Of the device's events; null until {@link #watch}. */
+    private AsyncEvents.Subscription watched;
     /** 0 if the queue has not failed. Written by the polling thread. */
     private volatile int faultCode;
 
@@ -52,6 +57,20 @@ final class SharedQueue implements AutoCloseable {
     /** The queue as a pipeline polls it. */
     CompletionQueue polled() {
         return polled;
+    }
+
+    /**
+     * Subscribes to the events of the device, which may report an error of the queue that its polls do not show; before the first
+     * connection.
+     *
+     * @param onError called by the reader of the events
+     */
+    void watch(final VerbsContext device, final Runnable onError) {
+        watched = AsyncEvents.listen(device, event -> {
+            if (event.type() == AsyncEventType.CQ_ERR && polled.isSubjectOf(event)) {
+                onError.run();
+            }
+        });
     }
 
     /** Prepares for a connection before it is made; any thread. */
@@ -136,15 +155,20 @@ final class SharedQueue implements AutoCloseable {
         return faultCode != 0;
     }
 
-    /** The queue has failed, and with it all its connections. */
+    /** The queue has failed, and with it all its connections; the first code remains. */
     void onFault(final int code) {
-        faultCode = code;
+        if (faultCode == 0) {
+            faultCode = code;
+        }
         List.copyOf(connections.values()).forEach(connection -> connection.onQueueFault(code));
     }
 
     /** Closes the queue; after its connections and the pipeline. */
     @Override
     public void close() {
+        if (watched != null) {
+            watched.close();
+        }
         shared.close();
     }
 }

@@ -9,11 +9,14 @@ import io.ringpoll.completion.IbvWc;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
+import io.ringpoll.poller.QueueFault;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
@@ -37,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 class SharedQueueTest {
     private static final int MESSAGES = 100;
     private static final int FAULT = -5;
+    private static final int OVERRUN = 5;
 
     private final Recorder server = new Recorder();
     private final Recorder client = new Recorder();
@@ -228,6 +232,39 @@ class SharedQueueTest {
                 assertThrows(IllegalStateException.class, pair::connect).getMessage());
             assertEquals(0, pair.client().connections());
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+        }
+    }
+
+    /** A queue of another device may have nothing but the event to show: here the pipeline is paused, so that no poll fails. */
+    @Test
+    void shouldEndAllItsConnectionsWhenTheDeviceReportsAnErrorOfTheQueue() throws Exception {
+        try (ConnectionSet set = sharing().listener(new Echo()).start();
+            FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("overrun@" + OVERRUN));
+            ConnectionSet failing = sharing().listener(client).start()) {
+            final int port = set.listen(0);
+            final MessageConnection connection = failing.connect(TestDevice.address(), port);
+            failing.connect(TestDevice.address(), port);
+            final Pipeline pipeline = failing.pipelines().getFirst();
+            assertTrue(connection.execute(() -> {
+                pipeline.pause(0);
+                for (int i = 0; i < OVERRUN; i++) {
+                    connection.trySend(new UnsafeBuffer(new byte[1]), 0, 1);
+                }
+            }));
+            for (int i = 0; i < 2; i++) {
+                assertEquals("disconnected FAILED", client.await("disconnected"));
+            }
+            final String failure = "the completion queue has failed with code " + QueueFault.CQ_ERROR_EVENT;
+            assertEquals(failure, connection.disconnectDetail());
+            assertEquals(PipelineState.RUNNING, pipeline.state());
+            assertTrue(pipeline.resume(SetPair.TEN_SECONDS));
+            while (pipeline.counters().sum("queue_faults") == 0) {
+                Thread.onSpinWait();
+            }
+            assertEquals(failure + ": close the set", assertThrows(IllegalStateException.class,
+                () -> failing.connect(TestDevice.address(), port)).getMessage());
+            assertEquals(0, failing.connections());
+            assertTrue(failing.close(SetPair.TEN_SECONDS));
         }
     }
 
