@@ -3,6 +3,7 @@ package io.ringpoll.ratis;
 import io.ringpoll.internal.transport.Node;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Map;
@@ -65,6 +66,22 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
                 throw failure;
             }
         }
+    }
+
+    @Override
+    public RdmaProxy getProxy(final RaftPeerId peer) throws IOException {
+        return present(super.getProxy(peer), peer);
+    }
+
+    /**
+     * Lets the engine retry: its map returns null if another thread discards the connection at this moment (until version 3.2.0).
+     * A client would report a {@link NullPointerException} to the caller instead, and not send the request again.
+     */
+    static RdmaProxy present(final RdmaProxy proxy, final RaftPeerId peer) throws ConnectException {
+        if (proxy == null) {
+            throw new ConnectException("the connection to " + peer + " has just ended");
+        }
+        return proxy;
     }
 
     /** The latest connection to a peer, which may have ended; null before the first. */

@@ -16,6 +16,7 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -107,6 +108,19 @@ class RdmaProxyMapTest {
         assertThrows(InterruptedIOException.class, () -> map.getProxy(peer.getId()));
         assertTrue(Thread.interrupted());
         assertTrue(map.getProxy(peer.getId()).isOpen());
+        map.close();
+    }
+
+    /** Until Ratis 3.2.0 the engine's map can return null; no test can be as fast as the other thread must be. */
+    @Test
+    void shouldLetTheEngineRetryIfTheConnectionIsDiscardedMeanwhile() throws Exception {
+        final ConnectException discarded =
+            assertThrows(ConnectException.class, () -> RdmaProxyMap.present(null, peer.getId()));
+        assertTrue(IOUtils.shouldReconnect(discarded));
+        final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
+        map.addRaftPeers(List.of(peer));
+        final RdmaProxy proxy = map.getProxy(peer.getId());
+        assertSame(proxy, RdmaProxyMap.present(proxy, peer.getId()));
         map.close();
     }
 
