@@ -53,7 +53,9 @@ public interface RdmaStreamConfigKeys {
      */
     static SizeInBytes window(final RaftProperties properties) {
         final long most = RdmaConfigKeys.linkBytesMax(properties).getSize();
-        return RdmaConfig.size(properties, WINDOW_KEY, WINDOW_DEFAULT, 1, most);
+        // A lower bound of a connection alone must not invalidate the default.
+        final SizeInBytes byDefault = most < WINDOW_DEFAULT.getSize() ? SizeInBytes.valueOf(most) : WINDOW_DEFAULT;
+        return RdmaConfig.size(properties, WINDOW_KEY, byDefault, 1, most);
     }
 
     /**

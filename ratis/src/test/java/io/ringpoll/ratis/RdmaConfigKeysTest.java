@@ -152,6 +152,16 @@ class RdmaConfigKeysTest {
         assertBounds("raft.rdma.handler.wait", "sleep", "yield", "wait", "");
     }
 
+    /** The user has not set the window that would be named. */
+    @Test
+    void shouldNotRefuseALowerBoundOfAConnectionBecauseOfTheDefaultWindow() {
+        RdmaConfigKeys.setLinkBytesMax(properties, SizeInBytes.valueOf("300KB"));
+        assertEquals(300 << 10, RdmaStreamConfigKeys.window(properties).getSize());
+        RdmaStreamConfigKeys.setWindow(properties, SizeInBytes.valueOf("16MB"));
+        assertEquals("raft.rdma.stream.window = 16MB: use 1 to 307200 bytes",
+            assertThrows(IllegalArgumentException.class, () -> RdmaStreamConfigKeys.window(properties)).getMessage());
+    }
+
     @Test
     void shouldRefuseDurationsThatAreNoMilliseconds() {
         assertBounds("raft.rdma.connect.timeout", "1ms", "24d", "999us", "25d", "9223372036854775807");
