@@ -50,6 +50,7 @@ final class RdmaLogAppender extends LogAppenderBase {
     private final SnapshotSender snapshots;
     private final ReadyEntries ready;
     private final AppendWindow window;
+    private final FailedAppends failed = new FailedAppends(this);
     /** The follower's commit index, and whether a thread will report it. */
     private final AtomicLong followerCommit = new AtomicLong(RaftLog.INVALID_LOG_INDEX);
     private final AtomicBoolean reporting = new AtomicBoolean();
@@ -269,7 +270,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         } catch (final InterruptedIOException | RaftLogIOException e) {
             throw e;
         } catch (final IOException e) {
-            onUnreachable(e);
+            onFailure(false, e);
         }
         beforeSnapshot = need == SnapshotSender.Need.REPLIES;
         final boolean isSent = switch (need) {
@@ -289,9 +290,13 @@ final class RdmaLogAppender extends LogAppenderBase {
         }
     }
 
-    private void onUnreachable(final Throwable failure) {
-        // The transport handles the connection.
-        LOG.debug("{}: the follower could not be reached", this, failure);
+    /** The transport logs the ends of connections, failed connects, and what it has not sent because it is too long. */
+    private void onFailure(final boolean isHeartbeat, final Throwable failure) {
+        if (failure instanceof MessageTooLongException || !rpc.isConnected(getFollowerId())) {
+            LOG.debug("{}: the follower could not be reached", this, failure);
+        } else {
+            failed.onFailure(isHeartbeat, failure);
+        }
     }
 
     /**
@@ -394,12 +399,13 @@ final class RdmaLogAppender extends LogAppenderBase {
             tooLong.limitBytes() < maxRequestBytes && request.entries() > 1) {
             maxRequestBytes = tooLong.limitBytes();
         } else {
-            onUnreachable(request.failure());
+            onFailure(request.entries() == 0, JavaUtils.unwrapCompletionException(request.failure()));
             pause();
         }
     }
 
     private void onSuccess(final AppendWindow.Request request) {
+        failed.onSuccess(request.entries() == 0);
         if (request.entries() > 0) {
             getFollower().updateNextIndex(request.lastIndex() + 1);
             if (getFollower().updateMatchIndex(request.lastIndex())) {

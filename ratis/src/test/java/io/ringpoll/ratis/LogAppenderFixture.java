@@ -25,8 +25,12 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.proto.RaftProtos.TermIndexProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -203,6 +207,19 @@ abstract class LogAppenderFixture {
         }
         first.answer(AppendResult.SUCCESS);
         return first.by();
+    }
+
+    /** Makes the follower need a snapshot that its state machine fetches: the log begins at 3. */
+    void announceSnapshots() {
+        final RaftProperties properties = new RaftProperties();
+        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
+        when(server.getRaftServer().getProperties()).thenReturn(properties);
+        when(server.getMemberId())
+            .thenReturn(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s0"), RaftGroupId.emptyGroupId()));
+        final RaftConfiguration members = mock(RaftConfiguration.class);
+        when(server.getRaftConf()).thenReturn(members);
+        when(log.getStartIndex()).thenReturn(3L);
+        appender = new RdmaLogAppender(server, leader, follower);
     }
 
     /** Waits until the appender's own thread has nothing to do. */

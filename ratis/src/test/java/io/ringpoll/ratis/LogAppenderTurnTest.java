@@ -13,7 +13,6 @@ import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.doThrow;
-import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.times;
@@ -25,17 +24,11 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.StateMachineEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
-import org.apache.ratis.protocol.RaftGroupId;
-import org.apache.ratis.protocol.RaftGroupMemberId;
-import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.server.RaftConfiguration;
-import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
 import org.apache.ratis.util.LifeCycle;
 import org.junit.jupiter.api.Test;
@@ -330,18 +323,6 @@ class LogAppenderTurnTest extends LogAppenderFixture {
     }
 
     /** The leader announces its first entry, 3, to a follower that needs an earlier one. */
-    private void announceSnapshots() {
-        final RaftProperties properties = new RaftProperties();
-        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
-        when(server.getRaftServer().getProperties()).thenReturn(properties);
-        when(server.getMemberId())
-            .thenReturn(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s0"), RaftGroupId.emptyGroupId()));
-        final RaftConfiguration members = mock(RaftConfiguration.class);
-        when(server.getRaftConf()).thenReturn(members);
-        when(log.getStartIndex()).thenReturn(3L);
-        appender = new RdmaLogAppender(server, leader, follower);
-    }
-
     @Test
     void shouldReportARejectionToTheLeader() throws Exception {
         follow();

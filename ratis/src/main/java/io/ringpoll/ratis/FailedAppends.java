@@ -1,0 +1,52 @@
+package io.ringpoll.ratis;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs the requests of an appender that fail although the follower is connected: the 1st, 2nd, 4th and so on since the last
+ * success. Nobody else does: the engine of a follower whose disk is full answers heartbeats, but neither accepts entries nor logs
+ * the reason. Thread-safe.
+ */
+final class FailedAppends {
+    private static final Logger LOG = LoggerFactory.getLogger(FailedAppends.class);
+
+    private final Object appender;
+    private volatile int count;
+    private boolean entriesFail;
+
+    /** Of an appender, whose text names the follower. */
+    FailedAppends(final Object appender) {
+        this.appender = appender;
+    }
+
+    /**
+     * Counts a failure.
+     *
+     * @param isHeartbeat whether the request has no entries and is no snapshot
+     * @param reason      of the failure
+     */
+    synchronized void onFailure(final boolean isHeartbeat, final Throwable reason) {
+        count++;
+        entriesFail |= !isHeartbeat;
+        if (Integer.bitCount(count) == 1) {
+            LOG.warn("{}: {} failed: {} ({} failed requests); the log and the disk of the follower may show the cause", appender,
+                isHeartbeat ? "a heartbeat has" : "entries or a snapshot have", reason.toString(), count);
+        }
+    }
+
+    /** A heartbeat is no success after entries that failed. */
+    void onSuccess(final boolean isHeartbeat) {
+        if (count > 0) {
+            end(isHeartbeat);
+        }
+    }
+
+    private synchronized void end(final boolean isHeartbeat) {
+        if (!isHeartbeat || !entriesFail) {
+            LOG.warn("{}: the follower accepts requests again, after {} failed ones", appender, count);
+            count = 0;
+            entriesFail = false;
+        }
+    }
+}
