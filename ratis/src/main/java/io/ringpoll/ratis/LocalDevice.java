@@ -30,9 +30,11 @@ record LocalDevice(RcPeer peer, String address) {
             try {
                 final String address = InetAddress.getByName(host).getHostAddress();
                 return new LocalDevice(api.ofLocal(address), address);
-            } catch (final UnknownHostException | RdmaException | IllegalStateException e) {
-                throw new IOException("no RDMA device for " + host + " (the server's address in its group, or " +
-                    RdmaConfigKeys.SERVER_HOST_KEY + "): " + e.getMessage(), e);
+            } catch (final UnknownHostException e) {
+                throw new IOException("no RDMA device for " + named(host) + ": this machine does not know the name; use the IP" +
+                    " address of its device", e);
+            } catch (final RdmaException | IllegalStateException e) {
+                throw new IOException("no RDMA device for " + named(host) + ": " + e.getMessage(), e);
             }
         }
         for (final InetAddress candidate : addresses()) {
@@ -46,6 +48,10 @@ record LocalDevice(RcPeer peer, String address) {
         }
         throw new IOException("no interface of this machine belongs to an RDMA device ('rdma link' lists them); set " +
             RdmaConfigKeys.SERVER_HOST_KEY);
+    }
+
+    private static String named(final String host) {
+        return host + " (the server's address in its group, or " + RdmaConfigKeys.SERVER_HOST_KEY + ")";
     }
 
     private static List<InetAddress> addresses() throws IOException {

@@ -4,6 +4,7 @@ import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.TransportCounters;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -120,7 +121,12 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     private int listen(final Node opened, final String host) throws IOException {
         final int port = node.port();
         if (port != 0) {
-            opened.listen(host, port);
+            try {
+                opened.listen(host, port);
+            } catch (final BindException e) {
+                throw new IOException(getId() + " " + e.getMessage() + "; end the process that uses it, or set another port in " +
+                    "the address of the server in its group (RaftPeer.address), or with " + RdmaConfigKeys.SERVER_PORT_KEY, e);
+            }
             return port;
         }
         for (int attempt = 1; ; attempt++) {

@@ -99,7 +99,9 @@ class FailedStartTest {
             RcListener other = device.listen(TestDevice.address(), port)) {
             try (RaftServer server = server(StartupOption.FORMAT)) {
                 final IOException failure = assertThrows(IOException.class, server::start);
-                assertTrue(failure.getMessage().contains(":" + port), failure::getMessage);
+                assertEquals(ID + " cannot listen on " + TestDevice.address() + ":" + port + ": the port is in use; end the" +
+                    " process that uses it, or set another port in the address of the server in its group (RaftPeer.address)," +
+                    " or with raft.rdma.server.port", failure.getMessage());
                 assertEnded();
                 // Its groups have ended: only another one can be started.
                 assertThrows(IOException.class, server::start);

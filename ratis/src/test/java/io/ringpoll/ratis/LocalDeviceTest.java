@@ -1,10 +1,13 @@
 package io.ringpoll.ratis;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.concurrent.TimeUnit;
@@ -32,5 +35,13 @@ class LocalDeviceTest {
         final LocalDevice device = LocalDevice.open(RdmaApi.RPMA, TestDevice.address());
         device.peer().close();
         assertFalse(device.address().isEmpty());
+    }
+
+    @Test
+    void shouldNameTheRemedyForAnUnknownHost() {
+        final String message =
+            assertThrows(IOException.class, () -> LocalDevice.open(RdmaApi.RPMA, "nowhere.invalid")).getMessage();
+        assertEquals("no RDMA device for nowhere.invalid (the server's address in its group, or raft.rdma.server.host): this" +
+            " machine does not know the name; use the IP address of its device", message);
     }
 }

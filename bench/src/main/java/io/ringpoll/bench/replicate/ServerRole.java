@@ -2,12 +2,14 @@ package io.ringpoll.bench.replicate;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.BindException;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
@@ -21,6 +23,8 @@ public final class ServerRole {
 
     private final RoleConfig config;
     private final Contestant contestant;
+    /** The reason why the log cannot be written any more; null if it can. */
+    private volatile Throwable logFailure;
 
     /**
      * Prepares a server.
@@ -50,6 +54,14 @@ public final class ServerRole {
             // The engine starts a group on a thread of its own.
             throw new IOException("server " + config.id() + " cannot start: " + failed.getCause().getMessage() +
                 "; another server may use " + config.folder() + ": end it, or use another folder", failed);
+        } catch (final IOException failed) {
+            for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+                if (cause instanceof BindException) {
+                    throw new IOException("server " + config.id() + " cannot listen on " + address + ": the port is in use; end" +
+                        " the process that uses it, or choose another port, in --peers of all processes", failed);
+                }
+            }
+            throw failed;
         }
     }
 
@@ -61,6 +73,11 @@ public final class ServerRole {
                 public void notifyLeaderChanged(final RaftGroupMemberId member, final RaftPeerId leader) {
                     out.println("the leader is " + leader);
                     out.flush();
+                }
+
+                @Override
+                public void notifyLogFailed(final Throwable cause, final LogEntryProto entry) {
+                    logFailure = cause;
                 }
             }).build();
         boolean started = false;
@@ -103,6 +120,11 @@ public final class ServerRole {
             }, "end"));
             final long startNs = System.nanoTime();
             while (!end.await(LOOK_MS, TimeUnit.MILLISECONDS)) {
+                if (logFailure != null) {
+                    // The engine would answer heartbeats for ever, but store nothing.
+                    throw new IOException("server " + config.id() + " cannot write its log in " + config.folder() + ": " +
+                        logFailure.getMessage() + "; free some space there, or repair the disk, and start it again", logFailure);
+                }
                 if (!isServing(server)) {
                     throw new IOException("Apache Ratis has closed server " + config.id() + ", for the reason in its log lines" +
                         " (for instance, the process was stopped for longer than " + RaftServerConfigKeys.CLOSE_THRESHOLD_KEY +

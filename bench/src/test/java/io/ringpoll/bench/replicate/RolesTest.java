@@ -94,6 +94,37 @@ class RolesTest {
         assertTrue(failure.getMessage().startsWith("Apache Ratis has closed server 0"), failure::toString);
     }
 
+    /** For instance, because the disk is full: the engine keeps such a server, which answers heartbeats and stores nothing. */
+    @Test
+    void shouldEndAServerThatCannotWriteItsLog() throws Exception {
+        final RoleConfig config = new RoleConfig(List.of(HOST + ":" + freePort()), 0, folder, null, 0, 60_000);
+        final PrintWriter out = new PrintWriter(new StringWriter());
+        final ServerRole role = new ServerRole(config, Contestant.of(Transport.NETTY, Map.of()));
+        final RaftServer server = role.start(out);
+        server.getDivision(config.group().getGroupId()).getStateMachine().event()
+            .notifyLogFailed(new IOException("No space left on device"), null);
+        assertEquals("server 0 cannot write its log in " + folder + ": No space left on device; free some space there, or" +
+            " repair the disk, and start it again",
+            assertThrows(IOException.class, () -> role.serve(server, out, Long.MAX_VALUE)).getMessage());
+        assertTrue(server.getLifeCycleState().isClosingOrClosed());
+    }
+
+    @Test
+    void shouldNameTheRemedyForAPortInUse() throws Exception {
+        final PrintWriter out = new PrintWriter(new StringWriter());
+        final String address = HOST + ":" + ConnectedPair.anyPort();
+        final RoleConfig first =
+            new RoleConfig(List.of(address), 0, Files.createDirectory(folder.resolve("first")), null, 0, 60_000);
+        final RoleConfig second =
+            new RoleConfig(List.of(address), 0, Files.createDirectory(folder.resolve("second")), null, 0, 60_000);
+        try (RaftServer server = new ServerRole(first, UNSHARED).start(out)) {
+            assertEquals("server 0 cannot listen on " + address + ": the port is in use; end the process that uses it, or" +
+                " choose another port, in --peers of all processes",
+                assertThrows(IOException.class, () -> new ServerRole(second, UNSHARED).start(out)).getMessage());
+            assertEquals("server-0", server.getId().toString());
+        }
+    }
+
     @Test
     void shouldNameTheFolderThatAnotherServerUses() throws Exception {
         final Contestant netty = Contestant.of(Transport.NETTY, Map.of());

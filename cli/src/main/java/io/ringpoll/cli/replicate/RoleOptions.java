@@ -5,6 +5,7 @@ import io.ringpoll.cli.options.RoleOption;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -60,8 +61,14 @@ final class RoleOptions {
             return none ? null :
                 "--peers, --id, --dir, --acknowledged, --latencies, --every and --election are for --role server or client";
         }
-        if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
+        if (peers.isEmpty() || !peers.stream().allMatch(RoleOptions::isPeer)) {
             return "--peers is IP:PORT for each server, separated by commas";
+        }
+        final Set<String> different = new HashSet<>();
+        for (final String peer : peers) {
+            if (!different.add(peer)) {
+                return "--peers names " + peer + " twice: each server has an address of its own";
+            }
         }
         if (electionMs() < 10 || everyMs() < 0) {
             return "--election is at least 10 ms, --every at least 0";

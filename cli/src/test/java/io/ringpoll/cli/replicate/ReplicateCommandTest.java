@@ -88,7 +88,7 @@ class ReplicateCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--role=server --dir=x | --peers is IP:PORT for each server, separated by commas",
-        "--role=server --dir=x --peers=a:1,a:1 | --peers is IP:PORT for each server, separated by commas",
+        "--role=server --dir=x --peers=a:1,a:1 | --peers names a:1 twice: each server has an address of its own",
         "--role=server --dir=x --peers=a:1,b --id=0 | --peers is IP:PORT for each server, separated by commas",
         "--role=server --dir=x --peers=a:1,b:1 --id=2 | --id is 0 to 1",
         "--role=server --dir=x --peers=a:1 --servers=5 | with --role, --peers has the servers: no --servers, no --groups",

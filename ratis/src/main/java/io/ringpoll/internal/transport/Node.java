@@ -11,9 +11,11 @@ import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.internal.rc.RcResource;
 import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.os.Errno;
 import io.ringpoll.os.WaitInterruptedException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.BindException;
 import java.net.ConnectException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -123,7 +125,7 @@ public final class Node implements AutoCloseable {
      *
      * @param address of this machine
      * @param port    to listen on
-     * @throws IOException if it cannot
+     * @throws IOException if it cannot; a {@link BindException} if the port is in use
      */
     public void listen(final String address, final int port) throws IOException {
         try {
@@ -131,7 +133,11 @@ public final class Node implements AutoCloseable {
         } catch (final WaitInterruptedException e) {
             throw new InterruptedIOException("interrupted while looking up " + address);
         } catch (final RdmaException | IllegalStateException e) {
-            throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
+            final String failed = "cannot listen on " + address + ":" + port + ": ";
+            if (e instanceof final RdmaException refused && refused.errno() == Errno.EADDRINUSE) {
+                throw (IOException) new BindException(failed + "the port is in use").initCause(e);
+            }
+            throw new IOException(failed + e.getMessage(), e);
         }
     }
 
