@@ -503,7 +503,7 @@ public final class MessageConnection extends ReceivingSide {
     /** The queue has failed and is not polled any more; polling thread. */
     void onQueueFault(final int code) {
         queueFailed = true;
-        final String detail = "the completion queue has failed with code " + code;
+        final String detail = SharedQueue.describe(code);
         // The event of a disconnect that follows from it may have come first.
         end.explain(DisconnectReason.FAILED, detail);
         requestEnd(DisconnectReason.FAILED, detail);

@@ -9,6 +9,7 @@ import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.pipeline.PolledQueue;
 import io.ringpoll.internal.rc.RcQueue;
+import io.ringpoll.poller.QueueFault;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -144,10 +145,20 @@ final class SharedQueue implements AutoCloseable {
         }
     }
 
+    /** Describes the failure of a queue, shared or not, by its code, which a poll has returned or {@link QueueFault} defines. */
+    static String describe(final int code) {
+        return "the completion queue has failed with " + switch (code) {
+            case QueueFault.POLL_THREW -> "an exception of its poll";
+            case QueueFault.NOTIFICATION_FAILED -> "a refused request for its events";
+            case QueueFault.CQ_ERROR_EVENT -> "IBV_EVENT_CQ_ERR";
+            default -> "code " + code;
+        };
+    }
+
     /** Refuses connections of a queue that has failed; any thread. */
     void requireWorking() {
         if (hasFailed()) {
-            throw new IllegalStateException("the completion queue has failed with code " + faultCode + ": close the set");
+            throw new IllegalStateException(describe(faultCode) + ": close the set");
         }
     }
 

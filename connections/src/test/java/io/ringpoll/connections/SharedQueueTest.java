@@ -254,7 +254,7 @@ class SharedQueueTest {
             for (int i = 0; i < 2; i++) {
                 assertEquals("disconnected FAILED", client.await("disconnected"));
             }
-            final String failure = "the completion queue has failed with code " + QueueFault.CQ_ERROR_EVENT;
+            final String failure = "the completion queue has failed with IBV_EVENT_CQ_ERR";
             assertEquals(failure, connection.disconnectDetail());
             assertEquals(PipelineState.RUNNING, pipeline.state());
             assertTrue(pipeline.resume(SetPair.TEN_SECONDS));
@@ -266,6 +266,15 @@ class SharedQueueTest {
             assertEquals(0, failing.connections());
             assertTrue(failing.close(SetPair.TEN_SECONDS));
         }
+    }
+
+    @Test
+    void shouldDescribeAFailureByItsCode() {
+        assertEquals("the completion queue has failed with code -1", SharedQueue.describe(-1));
+        assertEquals("the completion queue has failed with an exception of its poll",
+            SharedQueue.describe(QueueFault.POLL_THREW));
+        assertEquals("the completion queue has failed with a refused request for its events",
+            SharedQueue.describe(QueueFault.NOTIFICATION_FAILED));
     }
 
     @Test
