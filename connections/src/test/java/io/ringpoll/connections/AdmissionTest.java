@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.testing.LoopbackCases;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.util.Arrays;
@@ -21,7 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag(TestDevice.TAG)
 @ParameterizedClass
-@EnumSource
+@EnumSource(names = {"RPMA", "VERBS"})
+@LoopbackCases("SHARED_QUEUE")
 class AdmissionTest {
     private final SetKind kind;
     private final List<String> data = new CopyOnWriteArrayList<>();

@@ -68,7 +68,7 @@ class OneSidedTest {
     /** Writes a number to all memory of the peer, sends it, and goes on when it has the answer and the completion. */
     private final class Rounds extends Recorder {
         /** Few on an emulated CPU. */
-        private final int rounds = TestDevice.isLoopback() ? 200 : 20;
+        private final int rounds = TestDevice.isShort() ? 20 : 200;
         private int round;
         private int pending;
 

@@ -10,12 +10,12 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.testing.Tries;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,7 +36,7 @@ class ConcurrentCloseTest {
     /** A compiled loop has other safepoints than an interpreted one. In a guest that is emulated C2 would take too long. */
     @BeforeAll
     static void compileTheLoops() {
-        if (TestDevice.isLoopback()) {
+        if (!TestDevice.isShort()) {
             try (ConnectedPair warm = ConnectedPair.of(config -> config.sqSize(64).cqSize(1024))) {
                 final LocalMemoryRegion region = warm.memory(4096);
                 final RemoteMemoryRegion target = warm.remote(region);
@@ -56,7 +56,7 @@ class ConcurrentCloseTest {
         }
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedConnectionToPostingAndPollingThreads() {
         final OtherThread<Void> poster = OtherThread.run(() -> writeUntilFailure(pair.client(), remote, memory));
         final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(pair.client().completionQueue()));
@@ -67,7 +67,7 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedRegionToPostingThreads() {
         final OtherThread<Void> writer = OtherThread.run(() -> writeUntilFailure(pair.client(), remote, memory));
         final OtherThread<Void> receiver = OtherThread.run(() -> receiveUntilFailure(pair.server(), memory));
@@ -79,7 +79,7 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedVerbsQueueToPollingThreads() {
         final VerbsCompletionQueue queue = VerbsCompletionQueue.create(pair.peer().context(), "mine", 16, null);
         final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(queue));
@@ -89,7 +89,7 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedSharedReceiveQueueToItsThreads() {
         try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(16).rcqSize(16)) {
             final SharedReceiveQueue shared = pair.peer().sharedReceiveQueue(config);
@@ -108,7 +108,7 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedConnectionToAThreadInTheOldCall() {
         final OtherThread<Integer> reader = OtherThread.run(() -> {
             final LegacyCompletion completion = new LegacyCompletion();
@@ -124,7 +124,7 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldNotDestroyTheQueueBelowOneThatIsBeingOpened() {
         final OtherThread<VerbsCompletionQueue> opener =
             OtherThread.run(() -> pair.client().completionQueue().openVerbs());

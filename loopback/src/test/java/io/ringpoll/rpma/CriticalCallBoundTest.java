@@ -4,12 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
-import io.ringpoll.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,7 +15,6 @@ import org.junit.jupiter.api.Timeout;
  * The work of a critical call for other queue pairs is bounded, or a safepoint would wait for it: a small receive releases a
  * message, but does not copy the long writes behind it.
  */
-@Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class CriticalCallBoundTest {
     private static final int WRITES = 8;

@@ -17,6 +17,7 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.testing.Tries;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -25,7 +26,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +39,7 @@ class LeasedPostsTest {
     private static final int QUEUE_SIZE = 64;
     private static final int LENGTH = 4096;
     /** Of each thread. An emulated device needs a millisecond for a message. */
-    private static final int MESSAGES = TestDevice.isLoopback() ? 20_000 : 1_000;
+    private static final int MESSAGES = TestDevice.isShort() ? 1_000 : 20_000;
 
     private final ConnectedPair pair = newPair();
     private final LocalMemoryRegion memory = pair.memory(LENGTH);
@@ -53,7 +53,7 @@ class LeasedPostsTest {
 
     @BeforeAll
     static void compileTheLoops() {
-        if (TestDevice.isLoopback()) {
+        if (!TestDevice.isShort()) {
             try (ConnectedPair warm = newPair()) {
                 final LocalMemoryRegion region = warm.memory(LENGTH);
                 final OtherThread<Void> sender =
@@ -71,7 +71,7 @@ class LeasedPostsTest {
         }
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedConnectionToPostingThreads() {
         final MessageSends sends = MessagePosts.sends(pair.client(), memory);
         final MessageReceives receives = MessagePosts.receives(pair.client(), memory);
@@ -85,7 +85,7 @@ class LeasedPostsTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedRegionToPostingThreads() {
         final OtherThread<Void> sender = OtherThread.run(() -> sendUntilFailure(MessagePosts.sends(pair.client(), memory)));
         final OtherThread<Void> receiver =
@@ -99,7 +99,7 @@ class LeasedPostsTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedConnectionToThreadsThatUseTheSamePosts() {
         final MessageSends sends = MessagePosts.sends(pair.client(), memory);
         final OtherThread<Void> first = OtherThread.run(() -> sendUntilFailure(sends));

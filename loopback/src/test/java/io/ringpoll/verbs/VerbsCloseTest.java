@@ -7,11 +7,11 @@ import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.testing.Tries;
 import io.ringpoll.testing.VerbsPair;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,7 +25,7 @@ class VerbsCloseTest {
     private final VerbsPair pair = VerbsPair.ofDefaults();
     private final MemoryRegion memory = pair.memory(4096, VerbsPair.ALL);
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedQueuePairToPostingThreads() {
         final SendList list = writes();
         final SendList second = writes();
@@ -40,7 +40,7 @@ class VerbsCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedListToThePostingThread() {
         final SendList list = writes();
         final OtherThread<Void> writer = OtherThread.run(() -> writeUntilFailure(list, pair.client()));
@@ -50,7 +50,7 @@ class VerbsCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedListToTheThreadThatFillsIt() {
         final SendList list = writes();
         final OtherThread<Void> filler = OtherThread.run(() -> {
@@ -65,7 +65,7 @@ class VerbsCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedQueueToPollingThreads() {
         final VerbsCompletionQueue queue = pair.client().sendQueue();
         final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(queue));
@@ -76,7 +76,7 @@ class VerbsCloseTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldCloseAnIdOnceFromSeveralThreads() {
         pair.client().close();
         final OtherThread<Void> closer = OtherThread.run(() -> {

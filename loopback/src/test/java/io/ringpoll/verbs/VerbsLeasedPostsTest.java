@@ -15,6 +15,7 @@ import io.ringpoll.testing.CompiledCode;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.testing.Tries;
 import io.ringpoll.testing.VerbsPair;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
@@ -24,7 +25,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +40,7 @@ class VerbsLeasedPostsTest {
     private static final int MOST_RECEIVES = 1024;
     private static final int LENGTH = 4096;
     /** Of each thread. An emulated device needs a millisecond for a message. */
-    private static final int MESSAGES = TestDevice.isLoopback() ? 20_000 : 1_000;
+    private static final int MESSAGES = TestDevice.isShort() ? 1_000 : 20_000;
     /** Instead of the immediate data of the first message of a thread. */
     private static final int FIRST_OF_SECOND = 1 << 24;
 
@@ -54,7 +54,7 @@ class VerbsLeasedPostsTest {
 
     @BeforeAll
     static void compileTheLoops() {
-        if (TestDevice.isLoopback()) {
+        if (!TestDevice.isShort()) {
             try (VerbsPair warm = newPair()) {
                 final MemoryRegion region = warm.memory(LENGTH, VerbsPair.ALL);
                 final OtherThread<Void> sender =
@@ -72,7 +72,7 @@ class VerbsLeasedPostsTest {
         }
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedQueuePairToPostingThreads() {
         final MessageSends sends = MessagePosts.sends(pair.client(), memory);
         final MessageReceives receives = MessagePosts.receives(pair.client(), memory);
@@ -86,7 +86,7 @@ class VerbsLeasedPostsTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedRegionToPostingThreads() {
         final MemoryRegion closed = pair.domain().allocate(LENGTH, VerbsPair.ALL);
         final OtherThread<Void> sender = OtherThread.run(() -> sendUntilFailure(MessagePosts.sends(pair.client(), closed)));
@@ -101,7 +101,7 @@ class VerbsLeasedPostsTest {
         pair.close();
     }
 
-    @RepeatedTest(TRIES)
+    @Tries(TRIES)
     void shouldReportAClosedQueuePairToThreadsThatUseTheSamePosts() {
         final MessageSends sends = MessagePosts.sends(pair.client(), memory);
         final OtherThread<Void> first = OtherThread.run(() -> sendUntilFailure(sends));

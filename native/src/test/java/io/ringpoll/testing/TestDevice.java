@@ -15,6 +15,8 @@ public final class TestDevice {
      * only, since an emulated CPU takes too long to compile.
      */
     public static final String STEADY_STATE_TAG = "steady-state";
+    /** System property that decides whether tests are short; both runs of a comparison are. */
+    public static final String SHORT_PROPERTY = "ringpoll.short";
     /** System property with the device's IP address. */
     public static final String ADDRESS_PROPERTY = "ringpoll.address";
     /** Environment variable with the device's IP address, which the Soft-RoCE guest sets. */
@@ -34,5 +36,14 @@ public final class TestDevice {
     /** Whether the device is the loopback device, with known limits and counters. */
     public static boolean isLoopback() {
         return Device.current().kind() == DeviceKind.LOOPBACK;
+    }
+
+    /**
+     * Whether tests have fewer messages, tries and cases: by default on other devices than loopback. Where every instruction is
+     * emulated, a message takes milliseconds.
+     */
+    public static boolean isShort() {
+        final String property = System.getProperty(SHORT_PROPERTY);
+        return property == null ? !isLoopback() : Boolean.parseBoolean(property);
     }
 }

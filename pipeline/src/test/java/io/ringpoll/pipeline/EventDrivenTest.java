@@ -68,7 +68,7 @@ class EventDrivenTest {
     @ParameterizedTest
     @EnumSource
     void shouldMissNoCompletionBetweenArmAndSleep(final Moment moment) {
-        final int rounds = TestDevice.isLoopback() ? 2000 : 100;
+        final int rounds = TestDevice.isShort() ? 100 : 2000;
         final VerbsCompletionQueue view = pair.closed(pair.client().completionQueue().openVerbs());
         final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
         final RacingQueue racing = new RacingQueue(NotifyingQueue.of(view, channel), moment);
@@ -91,7 +91,7 @@ class EventDrivenTest {
 
     @Test
     void shouldMissNoCompletionAtAnyMomentBeforeASleep() {
-        final int rounds = TestDevice.isLoopback() ? 5000 : 200;
+        final int rounds = TestDevice.isShort() ? 200 : 5000;
         final Random random = new Random(5);
         try (Pipeline pipeline = start(TimeUnit.MICROSECONDS.toNanos(2), FOREVER_NS)) {
             pipeline.addQueue(pair.client().completionQueue());

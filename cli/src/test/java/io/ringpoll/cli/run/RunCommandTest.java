@@ -20,6 +20,7 @@ import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.LoopbackCases;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -88,8 +89,7 @@ class RunCommandTest {
     @Test
     @Tag(TestDevice.TAG)
     void shouldAccountForEveryWorkRequestOverVerbs() throws IOException {
-        // An emulated device needs several milliseconds for an operation.
-        final String operations = TestDevice.isLoopback() ? "20000" : "500";
+        final String operations = TestDevice.isShort() ? "500" : "20000";
         assertEquals(0, execute("--api", "verbs", "--operations", operations, "--json"), calls::toString);
         for (final JsonNode account : calls.json().get("paths")) {
             assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), calls::out);
@@ -109,7 +109,6 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag(TestDevice.TAG)
     void shouldReportTheDriftOfMemoryAndAllocation() throws IOException {
         execute("--seconds", "3", "--warm-up", "0", "--soak", "--json");
         final JsonNode soak = calls.json().get("soak");
@@ -129,7 +128,8 @@ class RunCommandTest {
 
     @ParameterizedTest
     @Tag(TestDevice.TAG)
-    @ValueSource(ints = {8, 13, 4096, 65_536})
+    @ValueSource(ints = {13, 65_536})
+    @LoopbackCases({"8", "4096"})
     void shouldVerifyPayloadsOfAnyLength(final int payload) {
         assertEquals(
             0, execute("--operations", "300", "--payload", Integer.toString(payload), "--connections", "3"), calls::err);
@@ -137,14 +137,14 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag(TestDevice.TAG)
     void shouldLoseNothingWhenTheRingIsTooSmall() {
         assertEquals(0, execute("--operations", "400", "--ring-size", "2", "--batch", "2"), calls::toString);
     }
 
     @ParameterizedTest
     @Tag(TestDevice.TAG)
-    @ValueSource(strings = {"busy-spin", "yield", "sleep", "block"})
+    @ValueSource(strings = {"busy-spin", "block"})
+    @LoopbackCases({"yield", "sleep"})
     void shouldRunWithEveryWait(final String wait) {
         assertEquals(0, execute("--operations", "500", "--wait", wait), calls::toString);
         assertTrue(calls.out().contains("waits by " + wait + " (as asked)"), calls.out());
@@ -183,7 +183,6 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag(TestDevice.TAG)
     void shouldTakeAnotherPortIfNoneWasAskedFor() {
         try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7471")) {
             assertEquals(0, execute("--operations", "10"), calls::err);
