@@ -425,7 +425,10 @@ final class RdmaLogAppender extends LogAppenderBase {
         getFollower().updateLastRespondedAppendEntriesSendTime(sendTime);
     }
 
-    /** Lets a request thread report a commit index, unless one is about to report the latest. */
+    /**
+     * Lets a request thread report a commit index, unless one is about to report the latest. Watch requests wait for it, and
+     * replies to clients contain it. With one record under way, it is 2 of the 15 wake-ups of an append.
+     */
     private void reportCommit(final long commit) {
         final long before = followerCommit.getAndAccumulate(commit, Math::max);
         if (commit > before && reporting.compareAndSet(false, true)) {

@@ -85,11 +85,19 @@ final class ServerNode {
         return opened;
     }
 
+    /**
+     * Ends the request threads, and interrupts only those that do not end by themselves: an interrupt fails a write of the engine
+     * to a file, for instance of a configuration or a piece of a snapshot.
+     */
     private static void end(final ExecutorService threads) {
-        threads.shutdownNow();
+        threads.shutdown();
         try {
-            threads.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
+            if (!threads.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS)) {
+                threads.shutdownNow();
+                threads.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
+            }
         } catch (final InterruptedException e) {
+            threads.shutdownNow();
             Thread.currentThread().interrupt();
         }
     }

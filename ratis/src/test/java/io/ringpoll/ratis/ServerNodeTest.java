@@ -9,6 +9,7 @@ import static org.mockito.Mockito.when;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -23,12 +24,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server's node that is opened again while its predecessor ends. */
+/** The end of a server's node, also while the next one is opened. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ServerNodeTest {
     private static final String NAME = "opened-again";
     private static final int TIMEOUT_S = 30;
+    private static final int WRITE_MS = 200;
 
     private final CountDownLatch ending = new CountDownLatch(1);
     private final CountDownLatch opened = new CountDownLatch(1);
@@ -73,6 +75,32 @@ class ServerNodeTest {
             opened.countDown();
             node.close();
             MetricRegistries.global().removeReporterRegistration(starting, stopping);
+        }
+    }
+
+    /** A write to a file fails if its thread is interrupted. */
+    @Test
+    void shouldInterruptOnlyRequestsThatDoNotEnd() throws Exception {
+        final ServerNode node = node();
+        node.open();
+        final CountDownLatch running = new CountDownLatch(2);
+        final CompletableFuture<Boolean> writing = new CompletableFuture<>();
+        final CompletableFuture<Boolean> blocked = new CompletableFuture<>();
+        node.executor().execute(() -> writing.complete(isInterrupted(running, WRITE_MS)));
+        node.executor().execute(() -> blocked.complete(isInterrupted(running, TimeUnit.SECONDS.toMillis(TIMEOUT_S))));
+        assertTrue(running.await(TIMEOUT_S, TimeUnit.SECONDS));
+        node.close();
+        assertFalse(writing.getNow(true), "interrupted during a write, or not ended");
+        assertTrue(blocked.get(TIMEOUT_S, TimeUnit.SECONDS));
+    }
+
+    private static boolean isInterrupted(final CountDownLatch running, final long ms) {
+        running.countDown();
+        try {
+            TimeUnit.MILLISECONDS.sleep(ms);
+            return false;
+        } catch (final InterruptedException e) {
+            return true;
         }
     }
 }
