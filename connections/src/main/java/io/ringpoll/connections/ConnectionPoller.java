@@ -360,7 +360,7 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     /** Polls the queue of an ending connection, which posts nothing more, until it is empty; polling thread. */
     void pollLast(final MessageConnection connection) {
         if (shared != null) {
-            shared.pollLast(this);
+            pollLast();
             return;
         }
         final CompletionQueue queue = connection.queue();
@@ -369,6 +369,11 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         while (queue.poll(polled, 0, 1) > 0) {
             connection.onCompletion(polled.show(0, completion));
         }
+    }
+
+    /** A look at the shared queue. Each queue pair that has completions there still has its place. */
+    private void pollLast() {
+        shared.pollLast(this, set.places().connections());
     }
 
     /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
@@ -404,7 +409,7 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         drains.set(false);
         final int waiting = waitingForDrain.size();
         try {
-            shared.pollLast(this);
+            pollLast();
         } finally {
             for (int i = 0; i < waiting; i++) {
                 runWaiting(waitingForDrain.poll());

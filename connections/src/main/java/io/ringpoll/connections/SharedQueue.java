@@ -123,9 +123,14 @@ final class SharedQueue implements AutoCloseable {
         }
     }
 
-    /** Passes all completions that are in the queue now to its poller. */
-    void pollLast(final ConnectionPoller poller) {
-        int left = shared.queue().capacity();
+    /**
+     * Passes all completions that are in the queue now to its poller. More may come meanwhile, so that the queue is never empty:
+     * those that were there are at most the requests of the queue pairs.
+     *
+     * @param queuePairs with completions in the queue, at most; of destroyed ones, too
+     */
+    void pollLast(final ConnectionPoller poller, final int queuePairs) {
+        int left = queuePairs * requestsOfConnection;
         int count = faultCode == 0 ? polled.poll(records, 0, BATCH) : 0;
         while (count > 0) {
             for (int i = 0; i < count; i++) {

@@ -12,8 +12,6 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.internal.connections.WorkRequestId;
-import io.ringpoll.internal.rc.RcPeer;
-import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.poller.QueueFault;
@@ -370,30 +368,24 @@ class SharedQueueTest {
         }
     }
 
-    /** The last look at a queue that the polling thread cannot poll: the place is free nevertheless. */
+    /** Without its queue a look throws: the place is free nevertheless. */
     @Test
     void shouldLeaveAPlaceAlsoIfTheLastLookThrows() throws Exception {
         try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client)) {
-            final MessageConnection connection = pair.connect();
-            final ConnectionPoller poller = connection.poller();
-            final SharedQueue working = poller.shared();
-            final SharedQueue closed = closedQueue();
-            assertTrue(connection.execute(() -> {
-                poller.share(closed);
+            final ConnectionPoller poller = pair.connect().poller();
+            final SharedQueue queue = poller.shared();
+            // The look follows without a round between.
+            poller.execute(() -> {
                 poller.whenDrained(() -> {
-                    poller.share(working);
+                    poller.share(queue);
                     client.add("left");
                 });
-            }));
+                poller.share(null);
+            });
             client.await("left");
-            assertEquals(1, pair.client().listenerExceptions());
-        }
-    }
-
-    private static SharedQueue closedQueue() {
-        try (RcPeer peer = RdmaApi.VERBS.ofLocal(TestDevice.address());
-            SharedQueue queue = new SharedQueue(peer.newQueue("closed", 1).orElseThrow(), 1)) {
-            return queue;
+            while (pair.client().listenerExceptions() == 0) {
+                Thread.onSpinWait();
+            }
         }
     }
 
@@ -413,6 +405,41 @@ class SharedQueueTest {
             for (int i = 0; i < 3; i++) {
                 assertEquals("left, later looks 0", client.await("left"));
             }
+        }
+    }
+
+    /** Both ends of the connection have the queue, and each message is answered: the queue is never empty. */
+    @Test
+    void shouldEndALookAtAQueueThatIsNeverEmpty() throws Exception {
+        final AtomicInteger handled = new AtomicInteger();
+        final ConnectionListener endless = new ConnectionListener() {
+            @Override
+            public void onConnected(final MessageConnection connection) {
+                connection.trySend(new UnsafeBuffer(new byte[1]), 0, 1);
+            }
+
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                handled.incrementAndGet();
+                return connection.trySend(buffer, offset, length);
+            }
+        };
+        try (ConnectionSet set = sharing().listener(endless).start()) {
+            final MessageConnection connection = set.connect(TestDevice.address(), set.listen(0));
+            while (handled.get() < MESSAGES) {
+                Thread.onSpinWait();
+            }
+            final FutureTask<Integer> look = new FutureTask<>(handled::get);
+            final int[] before = new int[1];
+            // The look follows without a round between.
+            connection.poller().execute(() -> {
+                before[0] = handled.get();
+                connection.poller().whenDrained(look);
+            });
+            final int messages = look.get(40, TimeUnit.SECONDS) - before[0];
+            final int most = 2 * set.sizes().completionQueueSize();
+            assertTrue(messages <= most, messages + " messages, " + most + " requests");
         }
     }
 
