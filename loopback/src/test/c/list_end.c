@@ -92,4 +92,3 @@ int list_poll_all(struct ibv_cq *cq, struct ibv_wc *wc)
         count += polled;
     return polled < 0 ? -1 : count;
 }
-

@@ -322,7 +322,6 @@ class LogAppenderTurnTest extends LogAppenderFixture {
         verify(server.properties()).rpcSleepTime();
     }
 
-    /** The leader announces its first entry, 3, to a follower that needs an earlier one. */
     @Test
     void shouldReportARejectionToTheLeader() throws Exception {
         follow();
