@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  */
 public final class RemoteServer {
     private static final int ACCEPT_TIMEOUT_MS = 50;
-    private static final long FIRST_CLIENT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long FIRST_CLIENT_NS = TimeUnit.MINUTES.toNanos(5);
 
     private final RdmaApi api;
     private final String host;

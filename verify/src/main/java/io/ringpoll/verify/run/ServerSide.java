@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ServerSide implements Side {
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final long FIRST_CLIENT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long FIRST_CLIENT_NS = TimeUnit.MINUTES.toNanos(5);
     /** Between two connections of the fault lane there may be no client. */
     private static final long DESERTED_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int PORTS_TRIED = 64;
