@@ -273,6 +273,9 @@ final class RdmaLogAppender extends LogAppenderBase {
             onFailure(false, e);
         }
         beforeSnapshot = need == SnapshotSender.Need.REPLIES;
+        if (need == SnapshotSender.Need.SNAPSHOT) {
+            failed.onSuccess(false);
+        }
         final boolean isSent = switch (need) {
             case ENTRIES -> appendEntries(isHeartbeatDue());
             case REPLIES -> !isHeartbeatDue() || appendEntries(true);
