@@ -4,9 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the requests of an appender that fail although the follower is connected: the 1st, 2nd, 4th and so on since the last
- * success. Nobody else does: the engine of a follower whose disk is full answers heartbeats, but neither accepts entries nor logs
- * the reason. Thread-safe.
+ * Logs failed requests of an appender to a connected follower: the 1st, 2nd, 4th and so on since the last success. The engine of
+ * a follower with a full disk does not log the failure: it answers heartbeats and refuses entries. Thread-safe.
  */
 final class FailedAppends {
     private static final Logger LOG = LoggerFactory.getLogger(FailedAppends.class);
@@ -15,7 +14,7 @@ final class FailedAppends {
     private volatile int count;
     private boolean entriesFail;
 
-    /** Of an appender, whose text names the follower. */
+    /** Creates the count of an appender; its {@code toString} names the follower. */
     FailedAppends(final Object appender) {
         this.appender = appender;
     }
@@ -35,7 +34,7 @@ final class FailedAppends {
         }
     }
 
-    /** A heartbeat is no success after entries that failed. */
+    /** Ends the count. After entries that failed, a successful heartbeat does not. */
     void onSuccess(final boolean isHeartbeat) {
         if (count > 0) {
             end(isHeartbeat);

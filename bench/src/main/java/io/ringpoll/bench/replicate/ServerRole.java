@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.BindException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -123,7 +124,8 @@ public final class ServerRole {
                 if (logFailure != null) {
                     // The engine would answer heartbeats for ever, but store nothing.
                     throw new IOException("server " + config.id() + " cannot write its log in " + config.folder() + ": " +
-                        logFailure.getMessage() + "; free some space there, or repair the disk, and start it again", logFailure);
+                        Objects.requireNonNullElse(logFailure.getMessage(), logFailure) +
+                        "; free some space there, or repair the disk, and start it again", logFailure);
                 }
                 if (!isServing(server)) {
                     throw new IOException("Apache Ratis has closed server " + config.id() + ", for the reason in its log lines" +
