@@ -2,6 +2,7 @@ package io.ringpoll.fault;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -99,7 +100,7 @@ public record FaultPlan(long seed, List<FaultRule> rules) {
          * @return this
          */
         public Builder rule(final FaultRule rule) {
-            rules.add(rule);
+            rules.add(Objects.requireNonNull(rule, "the rule is null"));
             return this;
         }
 

@@ -3,6 +3,7 @@ package io.ringpoll.synthetic;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 
 /**
@@ -63,8 +64,13 @@ public record CompletionMix(List<CompletionKind> pattern) {
          * @param kind  of completions
          * @param count number of completions of this kind in the pattern, at least 1
          * @return this
+         * @throws IllegalArgumentException if the count is less, or above {@value #MAX_LENGTH}
          */
         public Shares add(final CompletionKind kind, final int count) {
+            Objects.requireNonNull(kind, "the kind is null");
+            if (count < 1 || count > MAX_LENGTH) {
+                throw new IllegalArgumentException("a count of " + count + " is not from 1 to " + MAX_LENGTH);
+            }
             shares.add(new Share(kind, count));
             return this;
         }

@@ -113,8 +113,16 @@ public final class Schedule {
      *
      * @param durationNs the time
      * @return how many
+     * @throws IllegalStateException    if this is saturation, which has no times
+     * @throws IllegalArgumentException if the time is negative
      */
     public long dueWithin(final long durationNs) {
+        if (isSaturation()) {
+            throw new IllegalStateException("in saturation nothing is due at a time");
+        }
+        if (durationNs < 0) {
+            throw new IllegalArgumentException("the time durationNs " + durationNs + " is negative");
+        }
         final long periods = durationNs / periodNs;
         final long rest = durationNs % periodNs;
         return periods * dueNs.length + Arrays.stream(dueNs).filter(due -> due < rest).count();

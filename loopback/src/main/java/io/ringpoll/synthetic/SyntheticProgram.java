@@ -1,5 +1,7 @@
 package io.ringpoll.synthetic;
 
+import java.util.Objects;
+
 /**
  * The program of a synthetic device: the completions of its queues.
  *
@@ -19,6 +21,8 @@ public record SyntheticProgram(CompletionMix mix, Schedule schedule, long startN
 
     /** Checks the numbers. */
     public SyntheticProgram {
+        Objects.requireNonNull(mix, "the mix is null");
+        Objects.requireNonNull(schedule, "the schedule is null");
         if (count < ENDLESS || maxBatch < 0 || emptyPolls < 0) {
             throw new IllegalArgumentException(
                 "count " + count + ", maxBatch " + maxBatch + " and emptyPolls " + emptyPolls + " must not be negative");

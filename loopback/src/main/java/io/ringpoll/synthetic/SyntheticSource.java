@@ -32,8 +32,9 @@ public final class SyntheticSource extends NativeResource {
 
     private SyntheticSource(final long address) {
         super("synthetic device", address);
-        context = VerbsAccess.context(address);
-        peer = Peer.of(context);
+        context = VerbsAccess.context(address, this);
+        // A part of this, and no user of its context.
+        peer = Peer.of(VerbsAccess.context(address));
         try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create()) {
             receives = peer.sharedReceiveQueue(config.rcqSize(QUEUE_ENTRIES));
         }
@@ -124,7 +125,7 @@ public final class SyntheticSource extends NativeResource {
     /**
      * The device, for C code that makes a queue of its own; its queues draw from the same program.
      *
-     * @return lives as long as this
+     * @return lives as long as this, which cannot be closed before what is created with it
      */
     public VerbsContext context() {
         return context;

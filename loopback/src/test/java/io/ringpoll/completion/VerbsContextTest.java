@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.lifecycle.Owner;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +21,7 @@ class VerbsContextTest {
     void shouldBeEqualToOneOfTheSameDevice() {
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Peer other = Peer.of(peer.context())) {
             final VerbsContext context = peer.context();
-            final VerbsContext same = VerbsContext.of(context.address());
+            final VerbsContext same = VerbsContext.of(context.address(), Owner.PROCESS);
             assertEquals(context, same);
             assertEquals(context.hashCode(), same.hashCode());
             assertNotEquals(0, context.hashCode());

@@ -1,26 +1,37 @@
 package io.ringpoll.synthetic;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.completion.AsyncEvents;
+import io.ringpoll.completion.CompletionChannel;
 import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
+import io.ringpoll.completion.DeviceAttributes;
+import io.ringpoll.completion.DeviceClock;
 import io.ringpoll.completion.VerbsCompletionQueue;
+import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.binding.Libraries;
+import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.Completions;
+import io.ringpoll.verbs.ProtectionDomain;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 @Timeout(60)
 class SyntheticSourceTest {
@@ -42,6 +53,58 @@ class SyntheticSourceTest {
         if (source != null) {
             source.close();
         }
+    }
+
+    @Test
+    void shouldStayOpenUntilWhatWasCreatedWithItsContextIsClosed() {
+        final VerbsContext context = source.context();
+        for (final Supplier<AutoCloseable> creation : List.<Supplier<AutoCloseable>>of(() -> Peer.of(context),
+            () -> ProtectionDomain.create(context), () -> CompletionChannel.create(context),
+            () -> VerbsCompletionQueue.create(context, "own", 8, null))) {
+            assertDoesNotThrow(() -> {
+                try (AutoCloseable user = creation.get()) {
+                    final String name = (String) user.getClass().getMethod("name").invoke(user);
+                    final IllegalStateException refused = assertThrows(IllegalStateException.class, source::close);
+                    assertTrue(refused.getMessage().endsWith(" cannot be closed before its dependents: " + name),
+                        refused.getMessage());
+                }
+            });
+        }
+        assertEquals(0, source.queue().poll(records.records(), 0, 8));
+    }
+
+    @Test
+    void shouldRefuseItsContextAfterItsEnd() {
+        final VerbsContext context = source.context();
+        source.close();
+        for (final Executable use : List.<Executable>of(() -> Peer.of(context), () -> ProtectionDomain.create(context),
+            () -> CompletionChannel.create(context), () -> VerbsCompletionQueue.create(context, "own", 8, null),
+            () -> DeviceClock.isOfferedBy(context), () -> DeviceAttributes.of(context), context::completionVectors)) {
+            final IllegalStateException refused = assertThrows(IllegalStateException.class, use);
+            assertTrue(refused.getMessage().startsWith("synthetic device"), refused.getMessage());
+        }
+    }
+
+    @Test
+    void shouldHaveNoAsynchronousEvents() {
+        final VerbsContext context = source.context();
+        final IllegalArgumentException refused =
+            assertThrows(IllegalArgumentException.class, () -> AsyncEvents.listen(context, event -> { }));
+        assertEquals("synthetic0 has no asynchronous events", refused.getMessage());
+    }
+
+    @Test
+    void shouldRefuseProgramsThatCannotBeCarriedOut() {
+        final CompletionMix.Shares shares = CompletionMix.shares();
+        assertThrows(IllegalArgumentException.class, () -> shares.add(CompletionKind.send(QP), Integer.MAX_VALUE));
+        assertThrows(IllegalArgumentException.class, () -> shares.add(CompletionKind.send(QP), 0));
+        assertEquals("the kind is null",
+            assertThrows(NullPointerException.class, () -> shares.add(null, 1)).getMessage());
+        assertEquals("the mix is null",
+            assertThrows(NullPointerException.class, () -> SyntheticProgram.of(null, Schedule.saturation())).getMessage());
+        assertEquals("the schedule is null",
+            assertThrows(NullPointerException.class, () -> SyntheticProgram.of(MIX, null)).getMessage());
+        assertThrows(IllegalStateException.class, () -> Schedule.saturation().dueWithin(1));
     }
 
     @Test

@@ -1,14 +1,21 @@
 package io.ringpoll.completion;
 
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.Owner;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.StructAccess;
+import java.util.function.LongFunction;
 
 /** Access of the rest of the binding to members that this package hides from users. */
 final class AddressAccess implements StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> {
     @Override
-    public VerbsContext context(final long address) {
-        return VerbsContext.of(address);
+    public VerbsContext context(final long address, final Owner owner) {
+        return VerbsContext.of(address, owner);
+    }
+
+    @Override
+    public <T extends NativeResource> T create(final VerbsContext context, final LongFunction<T> creation) {
+        return context.create(creation);
     }
 
     @Override

@@ -44,11 +44,15 @@ public final class AsyncEvents {
      * @param context  the device
      * @param listener gets every event from now on, on the reader's thread; its exceptions are logged
      * @return ends listening when it is closed; does not wait for a listener that is running
+     * @throws IllegalArgumentException if the device is a synthetic one, which has no such events
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
      */
     public static Subscription listen(final VerbsContext context, final Consumer<AsyncEvent> listener) {
         Objects.requireNonNull(context, "the context is null");
         Objects.requireNonNull(listener, "the listener is null");
+        if (!context.hasAsyncEvents()) {
+            throw new IllegalArgumentException(context.name() + " has no asynchronous events");
+        }
         synchronized (READERS) {
             AsyncEvents reader = READERS.get(context);
             if (reader == null) {

@@ -55,16 +55,18 @@ public final class CompletionChannel extends NativeResource {
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_comp_channel.3.html">ibv_create_comp_channel(3)</a>
      */
     public static CompletionChannel create(final VerbsContext context) {
-        final long address = VERBS.ibv_create_comp_channel(context.address());
-        if (address == 0) {
-            throw new VerbsException("ibv_create_comp_channel", CallState.current().errno());
-        }
-        try {
-            return new CompletionChannel("completion channel of " + context.name(), address, true);
-        } catch (final RuntimeException | Error failure) {
-            VERBS.ibv_destroy_comp_channel(address);
-            throw failure;
-        }
+        return context.create(device -> {
+            final long address = VERBS.ibv_create_comp_channel(device);
+            if (address == 0) {
+                throw new VerbsException("ibv_create_comp_channel", CallState.current().errno());
+            }
+            try {
+                return new CompletionChannel("completion channel of " + context.name(), address, true);
+            } catch (final RuntimeException | Error failure) {
+                VERBS.ibv_destroy_comp_channel(address);
+                throw failure;
+            }
+        });
     }
 
     /**

@@ -97,13 +97,16 @@ public final class DeviceClock {
         if (!isBuilt()) {
             return Errno.EOPNOTSUPP;
         }
+        final long device = context.enter();
         try (Arena arena = Arena.ofConfined()) {
             final long memory = arena.allocate(2 * Long.BYTES, Long.BYTES).address();
-            final int errno = TimestampFunctions.ringpoll_query_clock(context.address(), memory, memory + Long.BYTES);
+            final int errno = TimestampFunctions.ringpoll_query_clock(device, memory, memory + Long.BYTES);
             properties[0] = Memory.longAt(memory);
             properties[1] = Memory.longAt(memory + Long.BYTES);
             // Legacy providers, and kernels, without the call.
             return errno == Errno.ENOSYS ? Errno.EOPNOTSUPP : errno;
+        } finally {
+            context.exit();
         }
     }
 
@@ -177,7 +180,13 @@ public final class DeviceClock {
     }
 
     private void compare() {
-        final int errno = TimestampFunctions.ringpoll_read_clocks(context.address(), clocks.address());
+        final long device = context.enter();
+        final int errno;
+        try {
+            errno = TimestampFunctions.ringpoll_read_clocks(device, clocks.address());
+        } finally {
+            context.exit();
+        }
         if (errno != 0) {
             throw new VerbsException("ibv_query_rt_values_ex", Math.abs(errno));
         }

@@ -72,10 +72,13 @@ final class DeviceQuery {
     }
 
     Optional<DeviceAttributes> of(final VerbsContext context) {
+        final long device = context.enter();
         try {
-            return Optional.of(attributes(context.name(), context.address())).filter(attributes -> attributes.maxCqe() > 0);
+            return Optional.of(attributes(context.name(), device)).filter(attributes -> attributes.maxCqe() > 0);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
+        } finally {
+            context.exit();
         }
     }
 

@@ -100,11 +100,13 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         requireVector(context, name, completionVector);
         final long channelAddress = channel == null ? 0 : channel.enterForQueue();
         try {
-            final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, completionVector);
-            if (address == 0) {
-                throw refused("ibv_create_cq", context, name, entries, CallState.current().errno());
-            }
-            return created(address, name, channel, false);
+            return context.create(device -> {
+                final long address = VERBS.ibv_create_cq(device, entries, 0, channelAddress, completionVector);
+                if (address == 0) {
+                    throw refused("ibv_create_cq", context, name, entries, CallState.current().errno());
+                }
+                return created(address, name, channel, false);
+            });
         } finally {
             if (channel != null) {
                 channel.exitForQueue();
@@ -157,14 +159,16 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         }
         final long channelAddress = channel == null ? 0 : channel.enterForQueue();
         try {
-            final long address =
-                TimestampFunctions.ringpoll_create_cq_ex(context.address(), entries, channelAddress, completionVector);
-            if (address == 0) {
-                final int errno = CallState.current().errno();
-                throw errno == Errno.EOPNOTSUPP ? DeviceClock.refused("ibv_create_cq_ex", errno, context, name) :
-                    refused("ibv_create_cq_ex", context, name, entries, errno);
-            }
-            return created(address, name, channel, true);
+            return context.create(device -> {
+                final long address =
+                    TimestampFunctions.ringpoll_create_cq_ex(device, entries, channelAddress, completionVector);
+                if (address == 0) {
+                    final int errno = CallState.current().errno();
+                    throw errno == Errno.EOPNOTSUPP ? DeviceClock.refused("ibv_create_cq_ex", errno, context, name) :
+                        refused("ibv_create_cq_ex", context, name, entries, errno);
+                }
+                return created(address, name, channel, true);
+            });
         } finally {
             if (channel != null) {
                 channel.exitForQueue();

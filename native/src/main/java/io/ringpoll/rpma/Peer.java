@@ -106,10 +106,12 @@ public final class Peer extends RpmaObject {
     }
 
     private static Peer of(final VerbsContext context, final String name) {
-        final CallState state = CallState.current();
-        LogSink.clearError();
-        RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(VerbsAccess.address(context), state.scratch()));
-        return new Peer(name, state.longAt(0), context);
+        return VerbsAccess.create(context, device -> {
+            final CallState state = CallState.current();
+            LogSink.clearError();
+            RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(device, state.scratch()));
+            return new Peer(name, state.longAt(0), context);
+        });
     }
 
     /**

@@ -34,11 +34,13 @@ public final class ProtectionDomain extends NativeResource {
     public static ProtectionDomain create(final VerbsContext context) {
         Objects.requireNonNull(context, "the context is null");
         Loading.require();
-        final long address = ResourceFunctions.ibv_alloc_pd(VerbsAccess.address(context));
-        if (address == 0) {
-            throw new VerbsException("ibv_alloc_pd", CallState.current().errno());
-        }
-        return new ProtectionDomain(context, address);
+        return VerbsAccess.create(context, device -> {
+            final long address = ResourceFunctions.ibv_alloc_pd(device);
+            if (address == 0) {
+                throw new VerbsException("ibv_alloc_pd", CallState.current().errno());
+            }
+            return new ProtectionDomain(context, address);
+        });
     }
 
     /**

@@ -4,9 +4,11 @@ import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.Owner;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.StructAccess;
 import java.lang.invoke.MethodHandles;
+import java.util.function.LongFunction;
 
 /** Wraps C structs, by their addresses, in objects of {@link io.ringpoll.completion}. Thread-safe. */
 public final class VerbsAccess {
@@ -16,17 +18,41 @@ public final class VerbsAccess {
     }
 
     /**
-     * Wraps a context that C has opened.
+     * Wraps a context that C has opened for as long as the process lives.
      *
      * @param address of its {@code struct ibv_context}; must be valid
      * @return the device
      */
     public static VerbsContext context(final long address) {
-        return ACCESS.context(address);
+        return ACCESS.context(address, Owner.PROCESS);
     }
 
     /**
-     * The address of a context.
+     * Wraps a context that C has opened, and that is closed with an object.
+     *
+     * @param address of its {@code struct ibv_context}; must be valid
+     * @param owner   closes it
+     * @return the device
+     */
+    public static VerbsContext context(final long address, final NativeResource owner) {
+        return ACCESS.context(address, Owner.of(owner));
+    }
+
+    /**
+     * Creates an object that a context is kept for.
+     *
+     * @param <T>      the object's class
+     * @param context  the device
+     * @param creation gets the address of its {@code struct ibv_context}
+     * @return the object
+     * @throws IllegalStateException if the device is a synthetic one that is closed
+     */
+    public static <T extends NativeResource> T create(final VerbsContext context, final LongFunction<T> creation) {
+        return ACCESS.create(context, creation);
+    }
+
+    /**
+     * The address of a context, for an object that the context is kept for.
      *
      * @param context the device
      * @return address of its {@code struct ibv_context}

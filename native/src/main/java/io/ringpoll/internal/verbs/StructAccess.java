@@ -1,6 +1,8 @@
 package io.ringpoll.internal.verbs;
 
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.Owner;
+import java.util.function.LongFunction;
 
 /**
  * Wraps C structs, by their addresses, in objects of the binding, and returns addresses. Thread-safe.
@@ -16,12 +18,23 @@ public interface StructAccess<C, Q, V extends Q> {
      * Wraps a context that C has opened.
      *
      * @param address of its {@code struct ibv_context}
+     * @param owner   closes it
      * @return the device
      */
-    C context(long address);
+    C context(long address, Owner owner);
 
     /**
-     * The address of a context.
+     * Creates an object that the context is kept for.
+     *
+     * @param <T>      the object's class
+     * @param context  the device
+     * @param creation gets the address of its {@code struct ibv_context}
+     * @return the object
+     */
+    <T extends NativeResource> T create(C context, LongFunction<T> creation);
+
+    /**
+     * The address of a context, for an object that the context is kept for.
      *
      * @param context the device
      * @return address of its {@code struct ibv_context}
