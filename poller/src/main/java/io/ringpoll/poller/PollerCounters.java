@@ -46,6 +46,7 @@ public interface PollerCounters {
      *
      * @param status a value of {@link WcStatus} other than success
      * @return completions
+     * @throws IllegalArgumentException if it is not
      */
     long errors(int status);
 

@@ -188,6 +188,10 @@ public final class PollerCounterSet implements PollerCounters {
 
     @Override
     public long errors(final int status) {
+        if (status <= WcStatus.SUCCESS || status >= errorsByStatus.length) {
+            throw new IllegalArgumentException("status " + status + " is not that of an error, from 1 to " +
+                (errorsByStatus.length - 1));
+        }
         return errorsByStatus[status].get();
     }
 

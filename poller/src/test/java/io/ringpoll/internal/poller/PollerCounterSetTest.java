@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.completion.WcStatus;
@@ -54,6 +55,16 @@ class PollerCounterSetTest {
             counters.onBatchesOf(PollerCounterSet.sizeClass(sizeAndFrom[0]), 3);
             assertEquals(before + 3, value(CounterType.BATCHES_BY_SIZE, sizeAndFrom[1]), "batches of " + sizeAndFrom[0]);
         }
+    }
+
+    @Test
+    void shouldRefuseStatusesThatAreNotThoseOfErrors() {
+        for (final int status : new int[] {WcStatus.SUCCESS, -1, WcStatus.COUNT + 1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+            final IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> counters.errors(status));
+            assertEquals("status " + status + " is not that of an error, from 1 to " + WcStatus.COUNT, refused.getMessage());
+        }
+        assertEquals(0, counters.errors(WcStatus.COUNT));
     }
 
     @Test
