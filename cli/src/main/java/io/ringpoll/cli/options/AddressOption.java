@@ -45,7 +45,8 @@ public final class AddressOption {
     public void check() {
         if (text != null) {
             require(text.chars().noneMatch(Character::isISOControl), "--address '" + text + "' holds a control character");
-            require(given().matches(HOST), "--address '" + text + "' has no host: use HOST or HOST:PORT");
+            require(!given().isEmpty(), "--address '" + text + "' has no host: use HOST or HOST:PORT");
+            require(given().matches(HOST), "--address: '" + given() + "' is neither a name of a host nor an IP address");
             port();
         }
     }

@@ -199,6 +199,9 @@ public final class CommandRunner {
     private static String suggestion(final ParameterException refused) {
         if (refused instanceof final UnmatchedArgumentException unmatched) {
             final List<String> similar = unmatched.getSuggestions();
+            if (similar.contains(unmatched.getUnmatched().getFirst().replaceFirst("=.*", ""))) {
+                return "; options come before '--': ";
+            }
             if (!similar.isEmpty()) {
                 final List<String> most = similar.subList(0, Math.min(MOST_SUGGESTIONS, similar.size()));
                 return "; did you mean " + String.join(" or ", most) + "? ";

@@ -319,7 +319,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
         require(warmUpSeconds >= 0, "--warm-up " + warmUpSeconds + " is negative");
         require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
-        require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' has no host");
+        require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' is not an IP address");
         OutputPath.requireFolder(spec, "--plots", plots);
         require(!compare || !isGiven("--transport"), "--compare measures ringpoll and netty: no --transport");
         require(compare || transport == Transport.RINGPOLL || !isGiven(API), "--api is for --transport ringpoll");

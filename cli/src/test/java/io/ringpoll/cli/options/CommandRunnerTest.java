@@ -118,6 +118,17 @@ class CommandRunnerTest {
     }
 
     @Test
+    void shouldNotProposeTheOptionThatIsGivenBehindTheOptions() {
+        assertEquals(2, run(new ByteArrayOutputStream(), printer -> 0, "--", "--rounds=3"));
+        assertEquals("ringpoll example: Unknown option: '--rounds=3'; options come before '--': see './ringpoll example --help'",
+            err.toString().strip());
+        err.getBuffer().setLength(0);
+        assertEquals(2, run(new ByteArrayOutputStream(), printer -> 0, "--", "--rounds"));
+        assertEquals("ringpoll example: Unknown option: '--rounds'; options come before '--': see './ringpoll example --help'",
+            err.toString().strip());
+    }
+
+    @Test
     void shouldNameAFileAndTheReasonInsteadOfAJavaClass() {
         assertEquals(1, run(new ByteArrayOutputStream(), printer -> {
             throw new UncheckedIOException(new NoSuchFileException("/a/b"));

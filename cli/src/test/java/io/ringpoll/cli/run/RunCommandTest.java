@@ -206,6 +206,7 @@ class RunCommandTest {
         "--pin= | --pin: '' is not a CPU number",
         "--warm-up=NaN | --warm-up NaN is not from 0 to 3600 seconds",
         "--address= | --address '' has no host: use HOST or HOST:PORT",
+        "--address=münchen:80 | --address: 'münchen' is neither a name of a host nor an IP address",
         "--address=[::1]:0 | --address: '0' is not a port from 1 to 65535",
         "--operations=0 | --operations 0 is not 1 or more",
         "--operations=1 --seconds=1 | --seconds and --operations exclude each other",
