@@ -25,6 +25,11 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * request with the same first index is confirmed as soon as the first is stored, although entries that only the second contains,
  * or contains in a later term, are not stored: they would be lost.
  *
+ * <p>Nor are the requests of two leaders passed beside each other, although a new leader's then wait for a call of the former
+ * one's to return. The engine recognizes a leader under a lock and appends after it has released the lock: the former leader's
+ * entries could replace confirmed ones of the new leader. Two appends at a time make followers of Ratis 3.1 refuse all entries
+ * until they are started again.
+ *
  * <p>A request that waits is dropped when its leader repeats it. The requests of a removed group fail here: the engine does not
  * reply to those that were pending. Thread-safe.
  */

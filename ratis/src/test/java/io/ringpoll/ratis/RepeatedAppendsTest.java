@@ -9,9 +9,12 @@ import io.ringpoll.internal.transport.RequestHandler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -36,9 +39,11 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.raftlog.RaftLogBase;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.AutoCloseableLock;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -154,6 +159,39 @@ class RepeatedAppendsTest {
         answer(pending);
         assertEquals(1, answer(other).getMatchIndex());
         assertEquals(List.of(2L, 2L), storedTerms());
+    }
+
+    /**
+     * The engine recognizes a leader under the server's lock, and appends the entries after it has released the lock. If the new
+     * leader's request were processed meanwhile, the former leader's call would then replace entries that have been confirmed.
+     */
+    @Test
+    void shouldStoreTheEntriesOfANewLeaderBehindACallOfTheFormerOneThatHasNotReturned() throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            handler = new RequestDispatcher(server, threads, false).forConnection();
+            final CompletableFuture<AppendEntriesReplyProto> pending;
+            final CompletableFuture<AppendEntriesReplyProto> other;
+            try (AutoCloseableLock slow = ((RaftLogBase) log).writeLock()) {
+                pending = append(A, 1, 1, 1);
+                while (!isAppending()) {
+                    TimeUnit.MILLISECONDS.sleep(1);
+                }
+                other = append(B, 2, 2, 2);
+                // The other request may be processed now, if nothing holds it back.
+                TimeUnit.MILLISECONDS.sleep(200);
+            }
+            answer(pending);
+            assertEquals(AppendResult.SUCCESS, answer(other).getResult());
+            // By the repetition, if the engine has stored it.
+            TimeUnit.MILLISECONDS.sleep(200);
+            assertEquals(List.of(2L, 2L), storedTerms());
+        }
+    }
+
+    /** Whether a thread waits for the lock of the log in order to append. */
+    private static boolean isAppending() {
+        return Thread.getAllStackTraces().values().stream().flatMap(Arrays::stream)
+            .anyMatch(frame -> frame.getClassName().endsWith(".SegmentedRaftLog") && frame.getMethodName().equals("appendImpl"));
     }
 
     @Test
