@@ -3,6 +3,7 @@ package io.ringpoll.ratis;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -25,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftPeer;
@@ -42,6 +45,8 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RdmaProxyMapTest {
+    private static final int DISCARDS = 200;
+
     private final RaftProperties properties = new RaftProperties();
     private RaftPeer peer;
     private Node server;
@@ -111,7 +116,6 @@ class RdmaProxyMapTest {
         map.close();
     }
 
-    /** Until Ratis 3.2.0 the engine's map can return null; no test can be as fast as the other thread must be. */
     @Test
     void shouldLetTheEngineRetryIfTheConnectionIsDiscardedMeanwhile() throws Exception {
         final ConnectException discarded =
@@ -121,6 +125,32 @@ class RdmaProxyMapTest {
         map.addRaftPeers(List.of(peer));
         final RdmaProxy proxy = map.getProxy(peer.getId());
         assertSame(proxy, RdmaProxyMap.present(proxy, peer.getId()));
+        map.close();
+    }
+
+    /** Until Ratis 3.2.0 the engine's map returns null in the middle of a discard. */
+    @Test
+    void shouldReturnAConnectionOrFailWhileAnotherThreadDiscardsIt() throws Exception {
+        final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
+        map.addRaftPeers(List.of(peer));
+        final AtomicInteger discarded = new AtomicInteger();
+        final Thread discarding = Thread.ofPlatform().daemon().start(() -> {
+            while (discarded.get() < DISCARDS) {
+                if (map.isConnected(peer.getId())) {
+                    map.handleException(peer.getId(), new AlreadyClosedException("on purpose"), true);
+                    discarded.incrementAndGet();
+                }
+            }
+        });
+        while (discarded.get() < DISCARDS) {
+            try {
+                assertNotNull(map.getProxy(peer.getId()), () -> "null after " + discarded + " discarded connections");
+            } catch (final IOException e) {
+                // The connection has just ended, or the next connect must wait.
+                Thread.onSpinWait();
+            }
+        }
+        assertTrue(discarding.join(Duration.ofSeconds(30)));
         map.close();
     }
 
