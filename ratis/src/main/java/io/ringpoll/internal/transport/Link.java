@@ -173,6 +173,11 @@ public final class Link {
         return hasSlot;
     }
 
+    /** The role of the peer; of one to which this side has connected, that of a server. */
+    synchronized PeerRole role() {
+        return requestedHere ? PeerRole.SERVER : lifecycle.peerRole();
+    }
+
     /** Ends the connection of a peer that has not proven the secret in time; called by the keeper. */
     void checkProof() {
         synchronized (this) {
@@ -506,10 +511,7 @@ public final class Link {
      * @param hasFailed whether a work request has failed, so that the end is no choice of the peer
      */
     void lose(final IOException reason, final boolean hasFailed) {
-        final boolean isServer;
-        synchronized (this) {
-            isServer = requestedHere || lifecycle.peerRole() == PeerRole.SERVER;
-        }
+        final boolean isServer = role() == PeerRole.SERVER;
         if (end(reason) && (hasFailed || isServer)) {
             node.lost(this, reason);
         }

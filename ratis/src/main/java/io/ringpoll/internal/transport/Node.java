@@ -245,7 +245,7 @@ public final class Node implements AutoCloseable {
                 return link;
             } catch (final RuntimeException | Error failure) {
                 if (isProven) {
-                    slots.release();
+                    slots.release(role);
                 }
                 if (buffers != null) {
                     abandon(connection == null ? request : connection, buffers);
@@ -288,7 +288,7 @@ public final class Node implements AutoCloseable {
         links.remove(link);
         memory.giveBack(link.memory());
         if (link.hasSlot()) {
-            slots.release();
+            slots.release(link.role());
         }
         link.rendezvous().close();
     }

@@ -113,8 +113,8 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
         return (long) PENDING_CONNECTS * connectTimeoutMs;
     }
 
-    /** Number of connections up to which peers of a role are accepted: the others are reserved for servers. */
-    int connectionsFor(final PeerRole role) {
-        return role == PeerRole.SERVER ? maxConnections : maxConnections - bounds.reservedConnections();
+    /** Number of connections that clients may have: the others are reserved for servers. */
+    int clientConnections() {
+        return maxConnections - bounds.reservedConnections();
     }
 }
