@@ -78,7 +78,10 @@ public final class ServerRole {
 
                 @Override
                 public void notifyLogFailed(final Throwable cause, final LogEntryProto entry) {
-                    logFailure = cause;
+                    // The first one has the reason: after it, the engine reports of each entry that the log has failed.
+                    synchronized (ServerRole.this) {
+                        logFailure = logFailure == null ? cause : logFailure;
+                    }
                 }
             }).build();
         boolean started = false;

@@ -22,6 +22,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.statemachine.StateMachine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,8 +102,9 @@ class RolesTest {
         final PrintWriter out = new PrintWriter(new StringWriter());
         final ServerRole role = new ServerRole(config, Contestant.of(Transport.NETTY, Map.of()));
         final RaftServer server = role.start(out);
-        server.getDivision(config.group().getGroupId()).getStateMachine().event()
-            .notifyLogFailed(new IOException("No space left on device"), null);
+        final StateMachine.EventApi events = server.getDivision(config.group().getGroupId()).getStateMachine().event();
+        events.notifyLogFailed(new IOException("No space left on device"), null);
+        events.notifyLogFailed(new IOException("Log already failed at index 7"), null);
         assertEquals("server 0 cannot write its log in " + folder + ": No space left on device; free some space there, or" +
             " repair the disk, and start it again",
             assertThrows(IOException.class, () -> role.serve(server, out, Long.MAX_VALUE)).getMessage());
