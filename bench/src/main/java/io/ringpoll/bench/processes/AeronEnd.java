@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.HdrHistogram.Histogram;
 import org.agrona.CloseHelper;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Aeron IPC: an exclusive publication in each direction, messages written in place with {@code tryClaim}, as in Aeron's sample of
@@ -43,9 +44,10 @@ final class AeronEnd implements End {
     private final ExclusivePublication outgoing;
     private final IdleStrategy idle;
     private final BufferClaim claim = new BufferClaim();
-    private final FragmentHandler handler = (buffer, offset, length, header) -> received = buffer.getLong(offset);
-    /** The first word of the message that has arrived: 1 for the last message of a turn. */
-    private long received;
+    /** The last message: each one is copied out of the log that has brought it, and into the one that takes it. */
+    private final UnsafeBuffer message = new UnsafeBuffer(new byte[CEnd.MESSAGE_BYTES]);
+    private final FragmentHandler handler =
+        (buffer, offset, length, header) -> message.putBytes(0, buffer, offset, CEnd.MESSAGE_BYTES);
 
     private AeronEnd(final EndSettings settings, final Path folder) {
         isServer = settings.isServer();
@@ -67,7 +69,7 @@ final class AeronEnd implements End {
         final AeronEnd end = new AeronEnd(settings, Path.of(place));
         final long deadlineNs = System.nanoTime() + CONNECT_NS;
         end.awaitConnection(deadlineNs);
-        end.send(0, deadlineNs);
+        end.send(deadlineNs);
         end.receive(deadlineNs);
         return end;
     }
@@ -80,7 +82,7 @@ final class AeronEnd implements End {
             invoke();
             check(deadlineNs);
         }
-        send(0, deadlineNs);
+        send(deadlineNs);
     }
 
     private void awaitConnection(final long deadlineNs) throws TimeoutException {
@@ -108,16 +110,15 @@ final class AeronEnd implements End {
     }
 
     private void answer(final long deadlineNs) throws TimeoutException {
-        long last;
         int answers = 0;
         do {
-            last = receive(deadlineNs);
-            send(last, deadlineNs);
+            receive(deadlineNs);
+            send(deadlineNs);
             if (++answers == ANSWERS_PER_INVOCATION) {
                 answers = 0;
                 driver.sharedAgentInvoker().invoke();
             }
-        } while (last == 0);
+        } while (!isLast());
         // Room for the next turn.
         driver.sharedAgentInvoker().invoke();
     }
@@ -128,7 +129,8 @@ final class AeronEnd implements End {
         do {
             final long sentNs = System.nanoTime();
             last = sentNs - untilNs >= 0;
-            send(last ? 1 : 0, untilNs + GRACE_NS);
+            message.putLong(0, last ? 1 : 0);
+            send(untilNs + GRACE_NS);
             receive(untilNs + GRACE_NS);
             if (!last && sentNs - fromNs >= 0) {
                 halfNs.recordValue((System.nanoTime() - sentNs) / 2);
@@ -137,7 +139,12 @@ final class AeronEnd implements End {
         return halfNs;
     }
 
-    private void send(final long word, final long deadlineNs) throws TimeoutException {
+    /** Whether the message is the last one of a turn. */
+    private boolean isLast() {
+        return message.getLong(0) != 0;
+    }
+
+    private void send(final long deadlineNs) throws TimeoutException {
         long position = outgoing.tryClaim(CEnd.MESSAGE_BYTES, claim);
         while (position < 0) {
             if (position != Publication.BACK_PRESSURED && position != Publication.ADMIN_ACTION) {
@@ -149,19 +156,17 @@ final class AeronEnd implements End {
             }
             position = outgoing.tryClaim(CEnd.MESSAGE_BYTES, claim);
         }
-        claim.buffer().setMemory(claim.offset(), CEnd.MESSAGE_BYTES, (byte) 0);
-        claim.buffer().putLong(claim.offset(), word);
+        claim.buffer().putBytes(claim.offset(), message, 0, CEnd.MESSAGE_BYTES);
         claim.commit();
     }
 
-    private long receive(final long deadlineNs) throws TimeoutException {
+    private void receive(final long deadlineNs) throws TimeoutException {
         for (int looks = 1; incoming.poll(handler, 1) == 0; looks++) {
             if (looks % LOOKS_PER_CLOCK == 0) {
                 check(deadlineNs);
             }
             idle.idle();
         }
-        return received;
     }
 
     private static void check(final long deadlineNs) throws TimeoutException {

@@ -50,6 +50,8 @@ final class RingpollEnd implements End {
     private final Peer peer;
     private final LocalMemoryRegion region;
     private final UnsafeBuffer bytes;
+    /** The last message: as in C, each one is copied out of its receive, and into the memory that is sent. */
+    private final UnsafeBuffer message = new UnsafeBuffer(new byte[CEnd.MESSAGE_BYTES]);
     private final ConnectionConfig config;
     private Endpoint endpoint;
     private Connection connection;
@@ -89,15 +91,16 @@ final class RingpollEnd implements End {
         }
 
         private void answer(final long offset) {
-            final long word = bytes.getLong((int) offset);
-            send(word);
+            take(offset);
+            send();
             receive(offset);
-            if (word != 0) {
+            if (message.getLong(0) != 0) {
                 end.countDown();
             }
         }
 
         private void onAnswer(final long offset) {
+            take(offset);
             final long nowNs = System.nanoTime();
             if (last) {
                 receive(offset);
@@ -114,11 +117,16 @@ final class RingpollEnd implements End {
         void ping() {
             sentNs = System.nanoTime();
             last = sentNs - untilNs >= 0;
-            send(last ? 1 : 0);
+            message.putLong(0, last ? 1 : 0);
+            send();
         }
 
-        private void send(final long word) {
-            bytes.putLong(0, word);
+        private void take(final long offset) {
+            message.putBytes(0, bytes, (int) offset, CEnd.MESSAGE_BYTES);
+        }
+
+        private void send() {
+            bytes.putBytes(0, message, 0, CEnd.MESSAGE_BYTES);
             final boolean signalled = ++unsignalled == SENDS_PER_SIGNAL;
             if (signalled) {
                 unsignalled = 0;
