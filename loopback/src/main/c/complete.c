@@ -1,6 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* complete.c: completions of send work requests. */
+/* complete.c: completions of send work requests, and notes of failures. */
 #include "execute.h"
+
+void lb_send_note_failure(struct lb_qp *qp, const struct lb_failure *failure)
+{
+    qp->failed = qp->executed;
+    qp->failure.vendor_err = failure->vendor_err;
+    atomic_signal_fence(memory_order_release); /* the thread is not in the child, whose memory is as after one of its stores */
+    qp->failure.status = failure->status;
+    atomic_signal_fence(memory_order_release);
+}
+
+/* The first of several failures counts. */
+static void note_due(struct lb_qp *qp, enum ibv_event_type event)
+{
+    uint32_t none = 0;
+
+    (void)atomic_compare_exchange_strong_explicit(&qp->failure_due, &none, event, memory_order_release, memory_order_relaxed);
+}
+
+void lb_aftermath_fail(struct lb_aftermath *aftermath, struct lb_qp *qp, enum ibv_event_type event)
+{
+    if (aftermath->fail != NULL)
+        return;
+    note_due(qp, event);
+    lb_qp_get(qp);
+    aftermath->fail = qp;
+    aftermath->event = event;
+}
+
+void lb_aftermath_overrun(struct lb_aftermath *aftermath, struct lb_qp *qp)
+{
+    if (aftermath->overrun != NULL)
+        return;
+    note_due(qp, IBV_EVENT_QP_FATAL);
+    lb_qp_get(qp);
+    aftermath->overrun = qp;
+}
 
 static void push(struct lb_qp *qp, struct lb_cqe *cqe, bool solicited, struct lb_aftermath *aftermath)
 {
@@ -11,10 +47,8 @@ static void push(struct lb_qp *qp, struct lb_cqe *cqe, bool solicited, struct lb
     cqe->qp = qp;
     cqe->retired = qp->executed + 1;
     cqe->reserved = 0;
-    if (!lb_cq_push(qp->send_cq, cqe, solicited) && aftermath->overrun == NULL) {
-        lb_qp_get(qp);
-        aftermath->overrun = qp;
-    }
+    if (!lb_cq_push(qp->send_cq, cqe, solicited))
+        lb_aftermath_overrun(aftermath, qp);
 }
 
 void lb_complete_failed(struct lb_qp *qp, uint64_t wr_id, const struct lb_failure *failure,

@@ -67,13 +67,13 @@ static inline char *hold_remote(struct lb_qp *qp, const struct ibv_send_wr *wr, 
     struct lb_region **region, struct lb_failure *failure, struct lb_aftermath *aftermath)
 {
     if (__builtin_expect(!qp->keeps, 1))
-        return lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
+        return lb_hold_remote(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
     char *host = lb_look_at_kept(qp, wr, length, access);
 
     *region = NULL;
     if (host != NULL)
         return host;
-    host = lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
+    host = lb_hold_remote(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, access, region, failure, aftermath);
     if (host != NULL) {
         if (qp->kept_remote != NULL)
             lb_region_release(qp->kept_remote);
@@ -158,11 +158,11 @@ static enum lb_outcome atomic_remote(struct lb_qp *qp, const struct ibv_send_wr 
         goto release_segments;
     }
     if (address & 7) {
-        outcome = lb_refuse(qp->peer, IBV_EVENT_QP_REQ_ERR, failure, IBV_WC_REM_INV_REQ_ERR,
+        outcome = lb_refuse(qp, IBV_EVENT_QP_REQ_ERR, failure, IBV_WC_REM_INV_REQ_ERR,
             RINGPOLL_LOOPBACK_VERR_ALIGNMENT, aftermath);
         goto release_segments;
     }
-    _Atomic uint64_t *target = (_Atomic uint64_t *)(void *)lb_hold_remote(qp->peer, rkey, address, 8,
+    _Atomic uint64_t *target = (_Atomic uint64_t *)(void *)lb_hold_remote(qp, rkey, address, 8,
         writes ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_ATOMIC, &region, failure, aftermath);
     if (target == NULL) {
         outcome = LB_FAILED;
@@ -196,7 +196,7 @@ static enum lb_outcome refuse_as_planned(struct lb_qp *qp, const struct ibv_send
 
     if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp))
         return LB_NO_PEER;
-    return lb_refuse(qp->peer, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR, failure,
+    return lb_refuse(qp, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR, failure,
         status, RINGPOLL_LOOPBACK_VERR_INJECTED, aftermath);
 }
 

@@ -25,11 +25,6 @@ enum lb_outcome {
     LB_DROPPED,          /* the send queue was emptied meanwhile: the executed request is no longer in it */
 };
 
-struct lb_failure {
-    enum ibv_wc_status status;
-    uint32_t vendor_err;
-};
-
 /*
  * Executes work request number qp->executed, which check_request has accepted; sq_lock held, the queue pair in RTS. May
  * add to the aftermath (a peer that enters the error state). A long request must be in the ring, and the caller must
@@ -54,6 +49,8 @@ const struct lb_failure *lb_wait_failure(enum lb_wait wait);
 /* progress.c; sq_lock held. Fails the oldest request of the ring; the queue pair alone, if it is completed. */
 void lb_send_fail_oldest(struct lb_qp *qp, const struct lb_failure *failure, struct lb_aftermath *aftermath);
 void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath);
+/* complete.c; sq_lock held, before anything of a failure is visible. Notes it up to lb_send_fail, for the child of a fork. */
+void lb_send_note_failure(struct lb_qp *qp, const struct lb_failure *failure);
 
 static inline uint64_t lb_length_of(const struct ibv_send_wr *wr)
 {
@@ -93,15 +90,15 @@ bool lb_write_kept(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aft
 uint32_t lb_send_run(struct lb_qp *qp, struct ibv_send_wr **next, uint32_t count, struct lb_aftermath *aftermath);
 
 /*
- * peer.c. A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the error transition and its
- * event to the aftermath. Returns LB_FAILED.
+ * peer.c; the requester's sq_lock held. A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the
+ * error transition and its event to the aftermath. Returns LB_FAILED.
  */
-enum lb_outcome lb_refuse(struct lb_qp *peer, enum ibv_event_type event,
+enum lb_outcome lb_refuse(struct lb_qp *qp, enum ibv_event_type event,
     struct lb_failure *failure, enum ibv_wc_status status, uint32_t vendor_err,
     struct lb_aftermath *aftermath);
 
 /* peer.c. Holds the peer's memory that an operation names, with the rights that it needs, or refuses. */
-char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64_t length,
+char *lb_hold_remote(struct lb_qp *qp, uint32_t rkey, uint64_t address, uint64_t length,
     unsigned int access, struct lb_region **region, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 

@@ -18,12 +18,25 @@ void lb_fork_join(struct lb_fork_member *member, void (*inherit)(struct lb_fork_
     lb_lock_release(&members_lock);
 }
 
-void lb_fork_leave(struct lb_fork_member *member)
+static void leave(struct lb_fork_member *member)
 {
-    lb_lock_acquire(&members_lock);
     *member->link = member->next;
     if (member->next != NULL)
         member->next->link = member->link;
+}
+
+void lb_fork_leave(struct lb_fork_member *member)
+{
+    lb_lock_acquire(&members_lock);
+    leave(member);
+    lb_lock_release(&members_lock);
+}
+
+void lb_fork_leave_and(struct lb_fork_member *member, void (*release)(struct lb_fork_member *member))
+{
+    lb_lock_acquire(&members_lock);
+    leave(member);
+    release(member);
     lb_lock_release(&members_lock);
 }
 

@@ -27,4 +27,10 @@ struct lb_fork_member {
 void lb_fork_join(struct lb_fork_member *member, void (*inherit)(struct lb_fork_member *member));
 void lb_fork_leave(struct lb_fork_member *member);
 
+/*
+ * The same for an object with something that a child must not keep, a descriptor for instance: `release` gives that back before
+ * another fork. It takes no lock.
+ */
+void lb_fork_leave_and(struct lb_fork_member *member, void (*release)(struct lb_fork_member *member));
+
 #endif

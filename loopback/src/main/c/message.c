@@ -31,11 +31,8 @@ static void push_receive(struct lb_qp *peer, struct lb_cqe *cqe, bool solicited,
         peer->recv_ring.consumed++;
     peer->recv_taken = false;
     cqe->qp = NULL; /* a receive's slot was free when it was taken */
-    if (!lb_cq_push(peer->recv_cq, cqe, solicited) && aftermath->fail == NULL) {
-        lb_qp_get(peer);
-        aftermath->fail = peer;
-        aftermath->event = IBV_EVENT_QP_FATAL;
-    }
+    if (!lb_cq_push(peer->recv_cq, cqe, solicited))
+        lb_aftermath_fail(aftermath, peer, IBV_EVENT_QP_FATAL);
 }
 
 /*
@@ -50,7 +47,7 @@ static enum lb_outcome refuse_message(struct lb_qp *qp, const struct ibv_send_wr
     struct lb_cqe cqe;
 
     lb_cqe_fail(&cqe, recv->wr_id, lb_qp_num(peer), receiver->status, receiver->vendor_err);
-    (void)lb_refuse(peer, IBV_EVENT_QP_REQ_ERR, failure, sender->status, sender->vendor_err, aftermath);
+    (void)lb_refuse(qp, IBV_EVENT_QP_REQ_ERR, failure, sender->status, sender->vendor_err, aftermath);
     lb_complete_failed(qp, wr->wr_id, failure, aftermath);
     push_receive(peer, &cqe, true, aftermath);
     peer->rq_error = true;
@@ -161,7 +158,7 @@ enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, 
     if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
         target.count = 0;
         if (segments.total > 0) {
-            char *host = lb_hold_remote(peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, segments.total,
+            char *host = lb_hold_remote(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, segments.total,
                 IBV_ACCESS_REMOTE_WRITE, &region, failure, aftermath);
 
             outcome = LB_FAILED;

@@ -150,10 +150,7 @@ static void complete_send(struct lb_qp *qp, struct lb_cq_run *run, const struct 
     struct lb_cqe *cqe = lb_cq_run_next(run, false);
 
     if (__builtin_expect(cqe == NULL, 0)) {
-        if (aftermath->overrun == NULL) {
-            lb_qp_get(qp);
-            aftermath->overrun = qp;
-        }
+        lb_aftermath_overrun(aftermath, qp);
         return;
     }
     *cqe = (struct lb_cqe){
@@ -177,11 +174,7 @@ static void complete_receive(struct lb_qp *qp, struct lb_cq_run *run, const stru
     struct lb_cqe *cqe = lb_cq_run_next(run, delivered->solicited);
 
     if (__builtin_expect(cqe == NULL, 0)) {
-        if (aftermath->fail == NULL) {
-            lb_qp_get(peer);
-            aftermath->fail = peer;
-            aftermath->event = IBV_EVENT_QP_FATAL;
-        }
+        lb_aftermath_fail(aftermath, peer, IBV_EVENT_QP_FATAL);
         return;
     }
     *cqe = (struct lb_cqe){

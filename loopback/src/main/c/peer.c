@@ -11,36 +11,34 @@ static const uint32_t rnr_timer_us[32] = {
     491520,
 };
 
-enum lb_outcome lb_refuse(struct lb_qp *peer, enum ibv_event_type event,
+enum lb_outcome lb_refuse(struct lb_qp *qp, enum ibv_event_type event,
     struct lb_failure *failure, enum ibv_wc_status status, uint32_t vendor_err,
     struct lb_aftermath *aftermath)
 {
     failure->status = status;
     failure->vendor_err = vendor_err;
-    atomic_store_explicit(&peer->responding, false, memory_order_release);
-    if (aftermath->fail == NULL) {
-        lb_qp_get(peer);
-        aftermath->fail = peer;
-        aftermath->event = event;
-    }
+    lb_send_note_failure(qp, failure);
+    lb_aftermath_fail(aftermath, qp->peer, event);
+    atomic_store_explicit(&qp->peer->responding, false, memory_order_release);
     return LB_FAILED;
 }
 
-char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64_t length,
+char *lb_hold_remote(struct lb_qp *qp, uint32_t rkey, uint64_t address, uint64_t length,
     unsigned int access, struct lb_region **region, struct lb_failure *failure,
     struct lb_aftermath *aftermath)
 {
+    struct lb_qp *peer = qp->peer;
     uint32_t reason;
 
     if (access & ~atomic_load_explicit(&peer->remote_access, memory_order_relaxed)) {
-        (void)lb_refuse(peer, IBV_EVENT_QP_REQ_ERR, failure, IBV_WC_REM_INV_REQ_ERR,
+        (void)lb_refuse(qp, IBV_EVENT_QP_REQ_ERR, failure, IBV_WC_REM_INV_REQ_ERR,
             RINGPOLL_LOOPBACK_VERR_QP_ACCESS, aftermath);
         return NULL;
     }
     char *host = lb_region_hold_remote(rkey, peer->base.qp_base.pd, address, length, access,
         region, &reason);
     if (host == NULL)
-        (void)lb_refuse(peer, IBV_EVENT_QP_ACCESS_ERR, failure, IBV_WC_REM_ACCESS_ERR, reason,
+        (void)lb_refuse(qp, IBV_EVENT_QP_ACCESS_ERR, failure, IBV_WC_REM_ACCESS_ERR, reason,
             aftermath);
     return host;
 }

@@ -12,6 +12,7 @@ void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     lb_lock_acquire(&qp->rq_lock);
     lb_qp_enter_error(qp, aftermath);
+    qp->failure.status = IBV_WC_SUCCESS;
     lb_lock_release(&qp->rq_lock);
 }
 
@@ -80,6 +81,7 @@ bool lb_send_begin_waiting(struct lb_qp *qp, enum lb_wait reason)
 void lb_send_fail_oldest(struct lb_qp *qp, const struct lb_failure *failure,
     struct lb_aftermath *aftermath)
 {
+    lb_send_note_failure(qp, failure);
     lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, failure, aftermath);
     qp->executed++;
     lb_send_fail(qp, aftermath);
@@ -212,6 +214,7 @@ static void fail(struct lb_qp *qp, enum ibv_event_type event)
         if (qp->state != IBV_QPS_ERR)
             lb_async_raise(qp->base.qp_base.context, event, qp, &qp->async_events_fetched);
         lb_qp_enter_error(qp, &aftermath);
+        atomic_store_explicit(&qp->failure_due, 0, memory_order_relaxed);
     }
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
@@ -372,7 +375,30 @@ static void end_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
         lb_recv_end(qp);
 }
 
-/* In the child, when all queue pairs are in order. */
+/*
+ * Both locks held. Whether a thread was about to bring the queue pair into the error state. That begins when it does not respond
+ * any more, and ends with its state.
+ */
+static bool has_to_fail(const struct lb_qp *qp)
+{
+    return qp->failure.status != IBV_WC_SUCCESS || qp->failure_due != 0 ||
+        ((qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) && !qp->responding);
+}
+
+/* Both locks held. The failed request may be one that was not in the ring, or be completed. */
+static void end_failure(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    if (qp->failure.status != IBV_WC_SUCCESS && qp->executed == qp->failed && qp->executed != qp->posted) {
+        lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &qp->failure, aftermath);
+        qp->executed++;
+    }
+    if (qp->failure_due != 0 && qp->state != IBV_QPS_ERR)
+        lb_async_raise(qp->base.qp_base.context, qp->failure_due, qp, &qp->async_events_fetched);
+    lb_qp_enter_error(qp, aftermath);
+    qp->failure.status = IBV_WC_SUCCESS;
+}
+
+/* In the child, when all queue pairs are in order. What waits for a queue pair that fails here goes on as other waits do: later. */
 static void restart(struct lb_qp *qp)
 {
     struct lb_aftermath aftermath = {0};
@@ -381,13 +407,18 @@ static void restart(struct lb_qp *qp)
         return;
     lb_lock_acquire(&qp->sq_lock);
     lb_lock_acquire(&qp->rq_lock);
+    if (has_to_fail(qp))
+        end_failure(qp, &aftermath);
     end_flush(qp, &aftermath);
+    qp->failure_due = 0;
     lb_lock_release(&qp->rq_lock);
     if (qp->executed == qp->posted)
         qp->wait = LB_WAIT_NONE;
     lb_lock_release(&qp->sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
+    if (aftermath.overrun != NULL) /* this one, which has failed */
+        lb_qp_put(aftermath.overrun);
+    if (aftermath.kick != NULL)
+        lb_qp_put(aftermath.kick);
 }
 
 __attribute__((constructor))

@@ -25,14 +25,40 @@
 static struct lb_lock proxies_lock;
 static struct lb_proxy *proxies;
 
+/*
+ * In the child of a fork. The connections are the parent's. Its sockets must not stay open here: its peers see its end when they
+ * are closed. Instead of its segments there is empty memory: nothing arrives, and nothing is sent.
+ */
+static void part(struct lb_fork_member *member)
+{
+    struct lb_proxy *proxy = LB_FORKED(struct lb_proxy, fork, member);
+
+    if (proxy->socket >= 0) { /* not by the parent, as the child of a fork itself */
+        (void)close(proxy->socket);
+        proxy->socket = -1;
+        lb_wire_part(proxy->segment);
+    }
+    /* Its owner may be a thread of the parent: the end of such a bias would wait for it. */
+    lb_lock_forget(&proxy->members_lock);
+    lb_proxy_forget_doorbell(proxy);
+}
+
+static void close_connection(struct lb_fork_member *member)
+{
+    const struct lb_proxy *proxy = LB_FORKED(struct lb_proxy, fork, member);
+
+    lb_wire_unmap(proxy->segment);
+    if (proxy->socket >= 0)
+        (void)close(proxy->socket);
+    if (proxy->doorbell >= 0)
+        (void)close(proxy->doorbell);
+}
+
 static void free_proxy(struct lb_qp *qp)
 {
     struct lb_proxy *proxy = lb_proxy_of(qp);
 
-    lb_wire_unmap(proxy->segment);
-    (void)close(proxy->socket);
-    if (proxy->doorbell >= 0)
-        (void)close(proxy->doorbell);
+    lb_fork_leave_and(&proxy->fork, close_connection);
     free(qp->sq_slots);
     free(proxy);
 }
@@ -528,6 +554,7 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     proxy->doorbell = doorbell;
     if (!lb_qp_assign_number(qp))
         goto free_slots;
+    lb_fork_join(&proxy->fork, part);
     lb_watch_on_tick(drive_all);
     lb_lock_acquire(&proxies_lock);
     proxy->next = proxies;
@@ -575,7 +602,6 @@ static void drain(struct lb_proxy *proxy)
     } while (consumed != before && consumed - first < 2 * LB_WIRE_RING && !atomic_load(&proxy->broken));
 }
 
-/* The list is what the child of a fork parts from: the proxy leaves it last. */
 static void forget_proxy(struct lb_proxy *proxy)
 {
     lb_lock_acquire(&proxies_lock);
@@ -660,20 +686,9 @@ static void release(void)
     lb_lock_release(&proxies_lock);
 }
 
-/*
- * The connections are the parent's. Its sockets must not stay open here: its peers see its end when they are closed. Instead of
- * its segments there is empty memory: nothing arrives, and nothing is sent.
- */
+/* The watch thread of the child has connections of its own only. */
 static void forget(void)
 {
-    for (struct lb_proxy *proxy = proxies; proxy != NULL; proxy = proxy->next) {
-        (void)close(proxy->socket);
-        proxy->socket = -1;
-        lb_wire_part(proxy->segment);
-        /* Its owner may be a thread of the parent: the end of such a bias would wait for it. */
-        lb_lock_forget(&proxy->members_lock);
-        lb_proxy_forget_doorbell(proxy);
-    }
     proxies = NULL;
     release();
 }

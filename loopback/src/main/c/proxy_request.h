@@ -23,6 +23,7 @@ struct lb_cq_proxy {
 struct lb_proxy {
     struct lb_qp qp;                       /* first; its peer is the connected queue pair of this process, with a reference */
     struct lb_proxy *next;                 /* proxies_lock */
+    struct lb_fork_member fork;
     struct lb_lock members_lock;
     struct lb_cq_proxy members[2];         /* of the send and the receive queue of the connected queue pair */
     struct lb_qp *joined;                  /* members_lock: the queue pair whose queues they are; without a reference */

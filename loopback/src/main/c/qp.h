@@ -92,6 +92,12 @@ struct lb_proxy_operations {
     void (*detach)(struct lb_qp *proxy, struct lb_qp *qp);
 };
 
+/* The status of a failed completion. */
+struct lb_failure {
+    enum ibv_wc_status status;
+    uint32_t vendor_err;
+};
+
 struct lb_region;     /* memory.h */
 struct lb_qp_faults;  /* qp_fault.c */
 struct lb_wr_builder; /* qp_ex.c: the work requests between ibv_wr_start and ibv_wr_complete */
@@ -125,6 +131,8 @@ struct lb_qp {
 
     alignas(64) struct lb_lock sq_lock;
     bool sq_error;             /* work requests are flushed */
+    struct lb_failure failure; /* that of a request, while the queue pair fails because of it; otherwise a success */
+    uint32_t failed;           /* its number */
     uint32_t sq_epoch;         /* changes whenever the ring is emptied without being carried out */
     uint32_t posted;           /* work requests ever posted */
     uint32_t executed;         /* of these, done or failed: the ring holds executed..posted */
@@ -165,6 +173,8 @@ struct lb_qp {
     /* lb_srq.lock of the peer's queue. */
     struct lb_qp *next_waiter;
     bool in_waiters;
+
+    _Atomic uint32_t failure_due; /* the event with which it is to fail when a thread has released its locks; or 0 */
 
     _Atomic uint32_t copies;   /* long ones under way between its memory and that of another queue pair */
     uint32_t copies_out;       /* sq_lock: of these, those of its own requests; at most one, unless it was reset */
@@ -214,6 +224,13 @@ struct lb_aftermath {
     struct lb_qp *kick;        /* its waiting sender is to try again */
     struct lb_qp *disconnect;  /* its connection is gone: both sides fail and are notified */
 };
+
+/*
+ * complete.c. A queue pair is to fail with this event, or because of a lost completion. The thread of the aftermath is not in the
+ * child of a fork: the queue pair notes that, too, until it has failed.
+ */
+void lb_aftermath_fail(struct lb_aftermath *aftermath, struct lb_qp *qp, enum ibv_event_type event);
+void lb_aftermath_overrun(struct lb_aftermath *aftermath, struct lb_qp *qp);
 
 /* progress.c. Runs and clears it; no lock of this file's order may be held. */
 void lb_aftermath_run(struct lb_aftermath *aftermath);

@@ -43,10 +43,8 @@ static void flush_one(struct lb_qp *qp, uint64_t wr_id, struct lb_aftermath *aft
     struct lb_cqe cqe;
 
     lb_cqe_fail(&cqe, wr_id, lb_qp_num(qp), IBV_WC_WR_FLUSH_ERR, RINGPOLL_LOOPBACK_VERR_NONE);
-    if (!lb_cq_push(qp->recv_cq, &cqe, true) && aftermath->overrun == NULL) {
-        lb_qp_get(qp);
-        aftermath->overrun = qp;
-    }
+    if (!lb_cq_push(qp->recv_cq, &cqe, true))
+        lb_aftermath_overrun(aftermath, qp);
 }
 
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -85,7 +83,6 @@ void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath)
     const bool entered = qp->state != IBV_QPS_ERR;
 
     atomic_store_explicit(&qp->responding, false, memory_order_release);
-    qp->state = IBV_QPS_ERR;
     if (!qp->sq_error) {
         qp->sq_error = true;
         lb_send_stop_waiting(qp);
@@ -97,5 +94,6 @@ void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath)
     }
     if (entered && !qp->recv_flush_due)
         lb_recv_end(qp);
+    qp->state = IBV_QPS_ERR; /* now: until then, the child of a fork carries this out */
     lb_qp_take_waiting_sender(qp, aftermath);
 }

@@ -166,7 +166,7 @@ static enum lb_outcome fail(struct lb_qp *qp, enum ibv_wc_status status, struct 
     const bool refused = status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR || status == IBV_WC_REM_OP_ERR;
 
     if (refused && qp->peer != NULL && qp->peer->proxy == NULL) /* a proxy: its process refuses the request */
-        return lb_refuse(qp->peer, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR,
+        return lb_refuse(qp, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR,
             failure, status, RINGPOLL_LOOPBACK_VERR_INJECTED, aftermath);
     failure->status = status;
     failure->vendor_err = RINGPOLL_LOOPBACK_VERR_INJECTED;

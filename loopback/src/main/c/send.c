@@ -161,6 +161,7 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
             lb_send_fail_oldest(qp, lb_wait_failure(LB_WAIT_PEER), aftermath);
         break;
     case LB_FAILED:
+        lb_send_note_failure(qp, &failure);
         lb_complete_failed(qp, wr->wr_id, &failure, aftermath);
         /* fall through */
     case LB_COMPLETED_FAILED:

@@ -223,6 +223,156 @@ static void should_have_a_late_event_in_the_child_of_a_fork(void)
     CHECK_EQ(status, 0);
 }
 
+/* A thread that makes a queue pair fail, and is stopped by a lock while it carries that out. */
+struct failing {
+    struct verbs_pair pair;
+    void (*fail)(struct verbs_pair *pair);
+    pthread_t thread;
+};
+
+enum stop_at { COMPLETION_OF_SENDER, ERROR_OF_SENDER, ERROR_OF_RECEIVER, STOPS };
+
+static struct lb_lock *lock_of(const struct verbs_pair *pair, enum stop_at stop)
+{
+    return stop == COMPLETION_OF_SENDER ? &lb_cq_of(pair->cq[0])->push_lock :
+        stop == ERROR_OF_SENDER ? &lb_qp_of(pair->qp[0])->rq_lock : &lb_qp_of(pair->qp[1])->sq_lock;
+}
+
+static void *run_failing(void *argument)
+{
+    struct failing *failing = argument;
+
+    failing->fail(&failing->pair);
+    return NULL;
+}
+
+/* The failure, stopped there, in a child, and then in its parent. Returns whether this is the child. */
+static bool fork_in_failure(struct failing *failing, enum stop_at stop)
+{
+    struct lb_lock *lock = lock_of(&failing->pair, stop);
+    int status;
+
+    lb_lock_acquire(lock);
+    CHECK_EQ(pthread_create(&failing->thread, NULL, run_failing, failing), 0);
+    while (atomic_load(&lock->word) != LB_LOCK_AWAITED)
+        moment();
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(CHILD_S);
+        return true;
+    }
+    lb_lock_release(lock);
+    CHECK_EQ(pthread_join(failing->thread, NULL), 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    return false;
+}
+
+/* Both sides are in the error state, side 1 with an event. */
+static void check_failed_pair(struct verbs_pair *pair, enum ibv_event_type type)
+{
+    struct ibv_async_event event;
+    struct ibv_wc wc;
+
+    for (int side = 0; side < 2; side++) {
+        CHECK_EQ(verbs_state(pair->qp[side]), IBV_QPS_ERR);
+        CHECK_EQ(ibv_poll_cq(pair->cq[side], 1, &wc), 0);
+        verbs_send(pair, side, 3, IBV_WR_SEND, 8, 0);
+        verbs_expect(pair->cq[side], 3, IBV_WC_WR_FLUSH_ERR);
+    }
+    CHECK(readable(pair->context->async_fd, 0));
+    CHECK_EQ(ibv_get_async_event(pair->context, &event), 0);
+    CHECK(event.element.qp == pair->qp[1]);
+    CHECK_EQ(event.event_type, type);
+    ibv_ack_async_event(&event);
+    CHECK(!readable(pair->context->async_fd, 0));
+}
+
+static void post_short_receive(struct verbs_pair *pair)
+{
+    struct ibv_sge sge = {(uintptr_t)pair->buffer[1], 8, pair->mr[1]->lkey};
+    struct ibv_recv_wr second = {.wr_id = 101, .sg_list = &sge, .num_sge = 1};
+    struct ibv_recv_wr first = {.wr_id = 100, .sg_list = &sge, .num_sge = 1, .next = &second};
+    struct ibv_recv_wr *bad_wr;
+
+    CHECK_EQ(ibv_post_recv(pair->qp[1], &first, &bad_wr), 0);
+}
+
+/* The thread refuses the first of three messages, which waited. */
+static void should_fail_requests_in_the_child_of_a_fork_while_a_thread_does(void)
+{
+    for (enum stop_at stop = 0; stop < STOPS; stop++) {
+        struct failing failing = {.fail = post_short_receive};
+
+        verbs_pair_open(&failing.pair, &(struct verbs_options){.rnr_retry = 7});
+        for (uint64_t i = 0; i < 3; i++)
+            verbs_send(&failing.pair, 0, i, IBV_WR_SEND, 64, 0);
+        const bool is_child = fork_in_failure(&failing, stop);
+        verbs_expect(failing.pair.cq[0], 0, IBV_WC_REM_INV_REQ_ERR);
+        verbs_expect(failing.pair.cq[0], 1, IBV_WC_WR_FLUSH_ERR);
+        verbs_expect(failing.pair.cq[0], 2, IBV_WC_WR_FLUSH_ERR);
+        /* The receiver's completion is behind the sender's. */
+        verbs_expect(failing.pair.cq[1], 100,
+            is_child && stop == COMPLETION_OF_SENDER ? IBV_WC_WR_FLUSH_ERR : IBV_WC_LOC_LEN_ERR);
+        verbs_expect(failing.pair.cq[1], 101, IBV_WC_WR_FLUSH_ERR);
+        check_failed_pair(&failing.pair, IBV_EVENT_QP_REQ_ERR);
+        verbs_pair_close(&failing.pair);
+        if (is_child)
+            _exit(0);
+    }
+}
+
+static void write_to_no_region(struct verbs_pair *pair)
+{
+    struct ibv_sge sge = {(uintptr_t)pair->buffer[0], 8, pair->mr[0]->lkey};
+    struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+        .wr.rdma = {.remote_addr = (uintptr_t)pair->buffer[1], .rkey = pair->mr[1]->lkey}};
+    struct ibv_send_wr *bad_wr;
+
+    CHECK_EQ(ibv_post_send(pair->qp[0], &wr, &bad_wr), 0);
+}
+
+/* A request whose post has not returned may be missing. */
+static void should_fail_a_queue_pair_in_the_child_of_a_fork_while_a_poster_does(void)
+{
+    for (enum stop_at stop = 0; stop < STOPS; stop++) {
+        struct failing failing = {.fail = write_to_no_region};
+
+        verbs_pair_open(&failing.pair, &(struct verbs_options){.rnr_retry = 7});
+        verbs_recv(&failing.pair, 1, 100, 0, 8);
+        const bool is_child = fork_in_failure(&failing, stop);
+        if (!is_child || stop != COMPLETION_OF_SENDER)
+            verbs_expect(failing.pair.cq[0], 1, IBV_WC_REM_ACCESS_ERR);
+        verbs_expect(failing.pair.cq[1], 100, IBV_WC_WR_FLUSH_ERR);
+        check_failed_pair(&failing.pair, IBV_EVENT_QP_ACCESS_ERR);
+        verbs_pair_close(&failing.pair);
+        if (is_child)
+            _exit(0);
+    }
+}
+
+static void overrun(struct verbs_pair *pair)
+{
+    for (uint64_t i = 0; i < 2; i++)
+        verbs_send(pair, 0, i, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
+}
+
+/* A completion is lost. The receives complete in the other side's queue. */
+static void should_fail_a_queue_pair_in_the_child_of_a_fork_while_its_queue_overruns(void)
+{
+    struct failing failing = {.fail = overrun};
+
+    verbs_pair_open(&failing.pair, &(struct verbs_options){.rnr_retry = 7, .cqe = 1, .receives_apart = true});
+    verbs_recv(&failing.pair, 0, 100, 0, 8);
+    const bool is_child = fork_in_failure(&failing, ERROR_OF_SENDER);
+    verbs_expect(failing.pair.cq[1], 100, IBV_WC_WR_FLUSH_ERR);
+    CHECK_EQ(verbs_state(failing.pair.qp[0]), IBV_QPS_ERR);
+    verbs_pair_close(&failing.pair);
+    if (is_child)
+        _exit(0);
+}
+
 static int count_sockets(void)
 {
     DIR *opened = opendir("/proc/self/fd");
@@ -271,6 +421,29 @@ static void should_close_the_socket_of_a_connection_that_is_being_removed(void)
     lb_lock_release(&lb_qp_of(end.id->qp)->sq_lock);
     CHECK_EQ(after, before);
     settle(&end);
+    close_end(&end);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+}
+
+/* The connection is in no list any more, but its queue pair, which has not been destroyed, still has it as its peer. */
+static void should_close_the_socket_of_a_connection_that_was_removed(void)
+{
+    int port;
+    struct rdma_cm_id *listener = listen_at(&port);
+    const int before = count_sockets_of_a_child();
+    struct end end = {.seed = 1};
+    const pid_t peer = start_peer(port, "1", "");
+
+    accept_peer(listener, &end);
+    const struct lb_qp *qp = lb_qp_of(end.id->qp);
+    const struct lb_qp *proxy = qp->peer;
+    CHECK(proxy->proxy != NULL);
+    CHECK_EQ(kill(peer, SIGKILL), 0);
+    CHECK_EQ(waitpid(peer, NULL, 0), peer);
+    settle(&end);
+    while (atomic_load(&proxy->references) != 1)
+        moment();
+    CHECK_EQ(count_sockets_of_a_child(), before);
     close_end(&end);
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
@@ -347,6 +520,14 @@ const struct test fork_state_tests[] = {
     {"the child of a fork has a late event", should_have_a_late_event_in_the_child_of_a_fork},
     {"the child of a fork closes the socket of a connection that is being removed",
         should_close_the_socket_of_a_connection_that_is_being_removed},
+    {"the child of a fork closes the socket of a connection that was removed",
+        should_close_the_socket_of_a_connection_that_was_removed},
+    {"the child of a fork fails the requests that a thread of its parent fails",
+        should_fail_requests_in_the_child_of_a_fork_while_a_thread_does},
+    {"the child of a fork fails the queue pair that a poster of its parent fails",
+        should_fail_a_queue_pair_in_the_child_of_a_fork_while_a_poster_does},
+    {"the child of a fork fails the queue pair whose completion queue overruns in its parent",
+        should_fail_a_queue_pair_in_the_child_of_a_fork_while_its_queue_overruns},
     {"the child of a fork has descriptors of its own also if its parent has no more",
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
     {NULL, NULL},
