@@ -13,6 +13,7 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,6 +91,20 @@ class DeviceDifferencesTest {
         final long deadlineNs = System.nanoTime() + QUIET_NS;
         while (System.nanoTime() - deadlineNs < 0) {
             assertEquals(0, server.completionQueue().poll(completions.records(), 0, 1));
+        }
+    }
+
+    /** A receive that is posted after an error completes everywhere; on Soft-RoCE, not before the disconnect. */
+    @Test
+    void shouldFlushByTheDisconnectAReceiveThatIsPostedAfterAnError() {
+        assertTrue(server.receive(memory, 0, 8, 1));
+        assertTrue(client.send(memory, 0, 16, CompletionFlag.ALWAYS, 2));
+        assertEquals(either(WcStatus.LOC_LEN_ERR, WcStatus.LOC_QP_OP_ERR), status(server));
+        assertEquals(either(WcStatus.REM_INV_REQ_ERR, WcStatus.REM_OP_ERR), status(client));
+        for (final Connection failed : List.of(client, server)) {
+            assertTrue(failed.receive(memory, 0, 8, 3));
+            failed.disconnect();
+            assertEquals(WcStatus.WR_FLUSH_ERR, status(failed));
         }
     }
 

@@ -137,6 +137,23 @@ class SingleRequestTest {
     }
 
     @Test
+    void shouldFlushByTheDisconnectAReceiveThatIsPostedAfterAnError() {
+        try (VerbsPair pair = VerbsPair.ofDefaults()) {
+            final MemoryRegion own = pair.memory(LENGTH, VerbsPair.ALL);
+            final RemoteMemory wrong = new RemoteMemory(own.memoryAddress(), LENGTH, own.remoteKey() + 1);
+            assertTrue(pair.client().write(wrong, 0, own, 0, 8, true, 1));
+            assertEquals(WcStatus.REM_ACCESS_ERR, pair.next(pair.client().sendQueue()).status());
+            assertTrue(pair.client().receive(own, 0, LENGTH, 2));
+            // Soft-RoCE completes it now, the others before.
+            pair.clientId().disconnect();
+            final WorkCompletion flushed = pair.next(pair.client().receiveQueue());
+            assertEquals(2, flushed.workRequestId());
+            assertEquals(WcStatus.WR_FLUSH_ERR, flushed.status());
+            assertEquals(0, pair.client().receiveQueue().budget().inFlight());
+        }
+    }
+
+    @Test
     void shouldCompleteARequestThatIsNotSignaledOnlyIfItFails() {
         try (VerbsPair pair = VerbsPair.ofDefaults()) {
             final MemoryRegion own = pair.memory(LENGTH, VerbsPair.ALL);

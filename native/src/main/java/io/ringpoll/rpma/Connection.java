@@ -242,8 +242,8 @@ public final class Connection extends RpmaObject {
     }
 
     /**
-     * Disconnects gracefully. Outstanding work requests complete with flush errors; both sides get {@link
-     * ConnectionEvent#CLOSED}.
+     * Disconnects: outstanding requests complete with flush errors, and both sides get {@link ConnectionEvent#CLOSED}. Post no
+     * receive later, nor meanwhile: Soft-RoCE accepts it and never completes it.
      *
      * @throws RpmaException as in rpma_conn_disconnect(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_disconnect.3.html">rpma_conn_disconnect(3)</a>

@@ -371,6 +371,8 @@ public final class ConnectionId extends NativeResource {
      * Disconnects: the queue pair goes into the error state, and its outstanding requests complete with flush errors. The event
      * is DISCONNECTED, unless the other side was first. Does nothing on a connection that this side has disconnected.
      *
+     * <p>Post no receive later, nor meanwhile by another thread: Soft-RoCE accepts it and never completes it.
+     *
      * @throws IllegalStateException if this is closed, or not connected
      * @throws VerbsException        with the errno of rdma_disconnect(3)
      * @see <a href="https://man7.org/linux/man-pages/man3/rdma_disconnect.3.html">rdma_disconnect(3)</a>

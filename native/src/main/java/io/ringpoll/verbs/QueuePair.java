@@ -28,7 +28,8 @@ import java.util.Objects;
  * <p>Any thread may post and close. Posts to the send queue and posts to the receive queue do not wait for each other. Posts of
  * several threads to the same queue are made one after the other, in an unspecified order; each thread posts lists of its own. A
  * post allocates nothing, and accepts fewer requests than asked for if the queue has no room, or the completion queue may have
- * none for their completions ({@link CompletionBudget}). Accepted requests complete in the order they were posted.
+ * none for their completions ({@link CompletionBudget}). Accepted requests complete in the order they were posted; on Soft-RoCE
+ * not a receive that is posted after {@link ConnectionId#disconnect}, whose memory is free when this is closed.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_qp.3.html">ibv_create_qp(3)</a>
  */
