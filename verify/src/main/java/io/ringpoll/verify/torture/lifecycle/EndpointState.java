@@ -31,7 +31,7 @@ final class EndpointState implements AutoCloseable {
 
     private final int number;
     private final Link link;
-    private final int depth;
+    private final Room room;
     private final Violations violations;
     private final RcPeer peer;
     private final RcMemory memory;
@@ -46,10 +46,10 @@ final class EndpointState implements AutoCloseable {
     private EndpointState other;
     private volatile boolean closing;
 
-    EndpointState(final int number, final Link link, final RcPeer peer, final int depth, final Violations violations) {
+    EndpointState(final int number, final Link link, final RcPeer peer, final Room room, final Violations violations) {
         this.number = number;
         this.link = link;
-        this.depth = depth;
+        this.room = room;
         this.violations = violations;
         this.peer = peer;
         this.memory = peer.allocate(MEMORY_BYTES, RcUsage.values());
@@ -84,7 +84,7 @@ final class EndpointState implements AutoCloseable {
 
     /** Posts some work requests to both sides; any thread. */
     void feed(final SplittableRandom random) {
-        for (int i = random.nextInt(depth + 1); i >= 0; i--) {
+        for (int i = random.nextInt(room.depth() + 1); i >= 0; i--) {
             postReceive();
             postSend(random.nextInt(3));
         }
@@ -108,8 +108,9 @@ final class EndpointState implements AutoCloseable {
                 return;
             }
             final int open = receives.open();
+            final int sendsEnded = sends.ended();
             final boolean accepted = connection.receive(memory, 0, MESSAGE_BYTES, id(receives.next()) | RECEIVE_BIT);
-            judge(accepted, open, receives, "receive");
+            judge(accepted, open, sends.mostOpenSince(sendsEnded), receives, "receive");
             if (accepted) {
                 credits.incrementAndGet();
             }
@@ -126,6 +127,7 @@ final class EndpointState implements AutoCloseable {
         }
         try {
             final int open = sends.open();
+            final int receivesEnded = receives.ended();
             final long id = id(sends.next());
             final boolean message = kind == 0 && other.takeCredit();
             final boolean accepted;
@@ -139,7 +141,7 @@ final class EndpointState implements AutoCloseable {
             if (message && !accepted) {
                 other.credits.incrementAndGet();
             }
-            judge(accepted, open, sends, "send");
+            judge(accepted, open, receives.mostOpenSince(receivesEnded), sends, "send");
         } catch (final IllegalStateException | RdmaException failed) {
             judge("send", failed);
         } finally {
@@ -162,12 +164,13 @@ final class EndpointState implements AutoCloseable {
         return credits.getAndUpdate(count -> Math.max(0, count - 1)) > 0;
     }
 
-    private void judge(final boolean accepted, final int open, final Ledger ledger, final String what) {
+    private void judge(
+        final boolean accepted, final int open, final int openOfOther, final Ledger ledger, final String what) {
         if (accepted) {
             ledger.onAccepted();
-        } else if (open < depth && !link.isBroken() && !closing) {
-            violations.add("a " + what + " of endpoint " + number + " was refused with " + open + " of " + depth +
-                " open, on " + Thread.currentThread().getName());
+        } else if (room.isCertain(open, openOfOther) && !link.isBroken() && !closing) {
+            violations.add("a " + what + " of endpoint " + number + " was refused with " + open + " of " + room.depth() +
+                " open, and at most " + openOfOther + " of the other side, on " + Thread.currentThread().getName());
         }
     }
 

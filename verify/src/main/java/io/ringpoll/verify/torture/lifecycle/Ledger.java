@@ -66,6 +66,11 @@ final class Ledger {
         return ended.get();
     }
 
+    /** The most work requests without a completion at any moment since {@link #ended()}, with one that is being posted. */
+    int mostOpenSince(final int endedBefore) {
+        return issued.get() + 1 - endedBefore;
+    }
+
     /** Accepted work requests without a completion so far. */
     int open() {
         return issued.get() - ended.get();

@@ -31,10 +31,11 @@ final class Link implements AutoCloseable {
         final boolean receiveQueue = random.nextBoolean();
         final boolean sharedChannel = random.nextBoolean();
         final int depth = shape.depth();
-        client = new EndpointState(number, this, peer, depth, violations);
-        server = new EndpointState(number + 1, this, peer, depth, violations);
-        final RcConfig config = RcConfig.of(depth, depth, receiveQueue ? depth + 1 : 2 * depth + 1)
-            .withReceiveQueue(receiveQueue ? depth + 1 : 0).withSharedChannel(sharedChannel);
+        final Room room = new Room(depth, !receiveQueue);
+        client = new EndpointState(number, this, peer, room, violations);
+        server = new EndpointState(number + 1, this, peer, room, violations);
+        final RcConfig config = RcConfig.of(depth, depth, Room.entries(depth, !receiveQueue))
+            .withReceiveQueue(receiveQueue ? Room.entries(depth, false) : 0).withSharedChannel(sharedChannel);
         try (RcListener listener = peer.listen(address, 0)) {
             final RcConnection active = peer.request(address, listener.port(), config).connect();
             client.connected(active, server.descriptor());
