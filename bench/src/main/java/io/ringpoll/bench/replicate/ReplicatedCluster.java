@@ -1,14 +1,10 @@
 package io.ringpoll.bench.replicate;
 
+import io.ringpoll.internal.os.TemporaryFolder;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.apache.ratis.client.DataStreamClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
@@ -24,7 +20,7 @@ import org.apache.ratis.util.TimeDuration;
 final class ReplicatedCluster implements AutoCloseable {
     private final ReplicateConfig config;
     private final Contestant contestant;
-    private final Path folder;
+    private final TemporaryFolder folder;
     private final List<RaftServer> servers = new ArrayList<>();
     private final List<RaftPeer> peers = new ArrayList<>();
     private final List<ReplicatedGroup> groups = new ArrayList<>();
@@ -37,7 +33,7 @@ final class ReplicatedCluster implements AutoCloseable {
                 .setDataStreamAddress(freeAddress()).build());
         }
         // Last: it would remain if an address is not free.
-        folder = Files.createTempDirectory("ringpoll-replicate");
+        folder = TemporaryFolder.create("ringpoll-replicate");
     }
 
     private String freeAddress() throws IOException {
@@ -68,7 +64,7 @@ final class ReplicatedCluster implements AutoCloseable {
         final int port = portOf(peer.getAddress());
         contestant.transport().listen(properties, config.address(), port);
         contestant.transport().listenForStreams(properties, config.address(), portOf(peer.getDataStreamAddress()));
-        RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(peer.getId().toString()).toFile()));
+        RaftServerConfigKeys.setStorageDir(properties, List.of(folder.path().resolve(peer.getId().toString()).toFile()));
         final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setGroup(groups.getFirst().group())
             .setProperties(properties).setStateMachineRegistry(id -> logOf(id, peer)).build();
         servers.add(server);
@@ -124,12 +120,6 @@ final class ReplicatedCluster implements AutoCloseable {
         for (final RaftServer server : servers) {
             server.close();
         }
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (final UncheckedIOException e) {
-            throw e.getCause();
-        }
+        folder.close();
     }
 }

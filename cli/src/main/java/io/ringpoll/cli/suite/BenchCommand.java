@@ -7,6 +7,7 @@ import io.ringpoll.bench.suite.Part;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.OutputPath;
+import io.ringpoll.internal.os.TemporaryFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import org.agrona.IoUtil;
 import org.openjdk.jmh.runner.RunnerException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -90,13 +90,16 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
         check();
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter log = json ? spec.commandLine().getErr() : out;
-        final Path folder = output != null ? Files.createDirectories(output).toAbsolutePath() :
-            Files.createTempDirectory("ringpoll-bench");
+        final TemporaryFolder temporary = output != null ? null : TemporaryFolder.create("ringpoll-bench");
+        final Path folder = output != null ? Files.createDirectories(output).toAbsolutePath() : temporary.path();
         final Set<Integer> ofEcho = connections == null ? Set.of() : Set.copyOf(connections);
         final BenchSuite suite = new BenchSuite(parts(), effort(), ofEcho, folder, PROGRAM, log);
         try {
             suite.run();
         } catch (final IOException | InterruptedException | RunnerException | RuntimeException failed) {
+            if (temporary != null) {
+                temporary.keep();
+            }
             log.println("the results so far are in " + folder);
             log.flush();
             throw failed;
@@ -107,8 +110,8 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
             suite.print(out);
         }
         suite.printEnd();
-        if (output == null) {
-            IoUtil.delete(folder.toFile(), true);
+        if (temporary != null) {
+            temporary.close();
         } else {
             log.println("results: " + folder);
         }

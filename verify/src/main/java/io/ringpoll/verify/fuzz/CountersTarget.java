@@ -2,6 +2,7 @@ package io.ringpoll.verify.fuzz;
 
 import io.ringpoll.internal.counters.CountersFileException;
 import io.ringpoll.internal.counters.CountersSnapshot;
+import io.ringpoll.internal.os.TemporaryFolder;
 import io.ringpoll.pipeline.Pipeline;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,13 +12,13 @@ import java.util.List;
 
 /** Reads counters files, as {@code ./ringpoll stat} does. */
 final class CountersTarget implements FuzzTarget {
-    private final Path folder;
+    private final TemporaryFolder folder;
     private final byte[] example;
 
     CountersTarget() {
         try {
-            folder = Files.createTempDirectory("ringpoll-fuzz");
-            try (Pipeline pipeline = Pipeline.builder().name("fuzzed").countersFolder(folder)
+            folder = TemporaryFolder.create("ringpoll-fuzz");
+            try (Pipeline pipeline = Pipeline.builder().name("fuzzed").countersFolder(folder.path())
                 .onAll((completion, sequence, endOfBatch) -> { }).start()) {
                 example = Files.readAllBytes(pipeline.countersFile());
             }
@@ -38,7 +39,7 @@ final class CountersTarget implements FuzzTarget {
 
     @Override
     public void read(final byte[] input) throws Refused {
-        final Path file = folder.resolve("fuzzed-1.counters");
+        final Path file = folder.path().resolve("fuzzed-1.counters");
         try {
             Files.write(file, input);
             CountersSnapshot.read(file);
@@ -52,8 +53,7 @@ final class CountersTarget implements FuzzTarget {
     @Override
     public void close() {
         try {
-            Files.deleteIfExists(folder.resolve("fuzzed-1.counters"));
-            Files.deleteIfExists(folder);
+            folder.close();
         } catch (final IOException failed) {
             throw new UncheckedIOException(failed);
         }

@@ -5,6 +5,7 @@ import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcPeer;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.verify.torture.supervised.SceneHangs;
+import io.ringpoll.verify.torture.supervised.SceneJvm;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -135,7 +136,10 @@ final class PeerLife {
 
     private static Path file() {
         try {
-            return Files.createTempFile("ringpoll-journal", "");
+            // In the folder of the supervisor, which removes it if it kills this process.
+            final String folder = System.getenv(SceneJvm.FOLDER);
+            return folder == null ? Files.createTempFile("ringpoll-journal", "") :
+                Files.createTempFile(Path.of(folder), "ringpoll-journal", "");
         } catch (final IOException failed) {
             throw new UncheckedIOException(failed);
         }

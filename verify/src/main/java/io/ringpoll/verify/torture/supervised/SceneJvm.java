@@ -22,6 +22,8 @@ public final class SceneJvm {
 
     /** Folder of the ports of the loopback device, within the folder of the child. */
     static final String PORTS = "ports";
+    /** Environment variable with the folder of the JVM, for further files of scenes. */
+    public static final String FOLDER = "RINGPOLL_TORTURE_FOLDER";
 
     /** Until the first scene: on an emulated CPU a JVM takes minutes to start. */
     private static final long LONGEST_START_NS = TimeUnit.SECONDS.toNanos(900);
@@ -39,6 +41,8 @@ public final class SceneJvm {
     private final List<String> lastLines = new ArrayList<>();
     private long lastLineNs;
     private boolean playing;
+    private boolean killed;
+    private Process process;
     private long firstSceneNs;
     private long playedNs;
     private String lastScene = "none";
@@ -85,19 +89,38 @@ public final class SceneJvm {
         builder.environment().put("MALLOC_PERTURB_", "165");
         // The ports of other processes of the user are no part of the scenes.
         builder.environment().put("RINGPOLL_LOOPBACK_FOLDER", folder.resolve(PORTS).toString());
-        final Process process = builder.start();
-        final Thread watchdog = watch(process);
-        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+        builder.environment().put(FOLDER, folder.toString());
+        final Process started = start(builder);
+        final Thread watchdog = watch(started);
+        try (BufferedReader lines = started.inputReader(StandardCharsets.UTF_8)) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 take(line);
             }
         }
         endPlaying();
-        final int exitCode = process.waitFor();
+        final int exitCode = started.waitFor();
         watchdog.interrupt();
         watchdog.join();
         if (exitCode != 0 && violations.isEmpty()) {
             violations.add("the JVM ended with exit code " + exitCode + crash());
+        }
+    }
+
+    private synchronized Process start(final ProcessBuilder builder) throws IOException {
+        if (killed) {
+            throw new IllegalStateException("no JVM is started while this one ends");
+        }
+        process = builder.start();
+        return process;
+    }
+
+    /** Kills the JVM with the processes that it has started, and waits for their end; none is started any more. */
+    synchronized void kill() {
+        killed = true;
+        if (process != null) {
+            final List<ProcessHandle> all = Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
+            all.forEach(ProcessHandle::destroyForcibly);
+            all.forEach(one -> one.onExit().join());
         }
     }
 

@@ -1,5 +1,7 @@
 package io.ringpoll.verify.torture.supervised;
 
+import io.ringpoll.internal.os.JvmShutdown;
+import io.ringpoll.internal.os.TemporaryFolder;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.verify.seeds.SeededRun;
 import java.io.IOException;
@@ -7,6 +9,8 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 /**
@@ -68,13 +72,19 @@ public final class SupervisedTorture {
         final double perJvm = Math.clamp(run.seconds() / kinds.size(), LEAST_SECONDS_PER_JVM, MOST_SECONDS_PER_JVM);
         SceneJvm child = null;
         for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played, playedSeconds); turn++) {
-            final Path folder = Files.createTempDirectory("ringpoll-torture");
+            final AtomicReference<SceneJvm> started = new AtomicReference<>();
+            final TemporaryFolder folder = TemporaryFolder.create("ringpoll-torture", () -> kill(started.get()));
             child = new SceneJvm(
-                kinds.get(turn % kinds.size()), api, address, folder, scenesOf.main(), SceneJvm.LONGEST_SILENCE_NS);
+                kinds.get(turn % kinds.size()), api, address, folder.path(), scenesOf.main(), SceneJvm.LONGEST_SILENCE_NS);
+            started.set(child);
             final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
             final double most = scenes > 0 ? Double.MAX_VALUE :
                 Math.max(LEAST_SECONDS_PER_JVM, run.seconds() - playedSeconds);
             child.play(run.firstSeed() + played, count, scenes > 0 || kind != null ? most : perJvm, most);
+            if (JvmShutdown.hasBegun()) {
+                // The child was killed for that; this thread ends with the JVM.
+                TimeUnit.NANOSECONDS.sleep(SceneJvm.LONGEST_SILENCE_NS);
+            }
             played += child.scenes();
             playedSeconds += child.playedSeconds();
             events += child.events();
@@ -83,8 +93,9 @@ public final class SupervisedTorture {
                 scenesOf.events(), child.kind());
             progress.flush();
             if (child.violations().isEmpty()) {
-                delete(folder);
+                delete(folder.path());
             }
+            folder.keep();
         }
         return new SupervisedReport(scenesOf, api, run.firstSeed(), played, operations, events, playedSeconds,
             run.elapsedSeconds(), child);
@@ -92,6 +103,13 @@ public final class SupervisedTorture {
 
     private boolean isToGoOn(final long played, final double playedSeconds) {
         return scenes > 0 ? played < scenes : playedSeconds < run.seconds();
+    }
+
+    /** At the end of this JVM, which a signal may have reached alone. */
+    private static void kill(final SceneJvm child) {
+        if (child != null) {
+            child.kill();
+        }
     }
 
     private static void delete(final Path folder) throws IOException {
