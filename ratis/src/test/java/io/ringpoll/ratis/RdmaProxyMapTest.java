@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
@@ -45,7 +46,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RdmaProxyMapTest {
-    private static final int DISCARDS = 200;
+    private static final long DISCARDING_NS = TimeUnit.SECONDS.toNanos(3);
 
     private final RaftProperties properties = new RaftProperties();
     private RaftPeer peer;
@@ -134,22 +135,27 @@ class RdmaProxyMapTest {
         final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
         map.addRaftPeers(List.of(peer));
         final AtomicInteger discarded = new AtomicInteger();
+        final AtomicBoolean done = new AtomicBoolean();
         final Thread discarding = Thread.ofPlatform().daemon().start(() -> {
-            while (discarded.get() < DISCARDS) {
+            while (!done.get()) {
                 if (map.isConnected(peer.getId())) {
                     map.handleException(peer.getId(), new AlreadyClosedException("on purpose"), true);
                     discarded.incrementAndGet();
                 }
+                // At once after the connect: the engine's map reads the field again before it returns.
+                Thread.onSpinWait();
             }
         });
-        while (discarded.get() < DISCARDS) {
+        final long startNs = System.nanoTime();
+        while (discarded.get() == 0 || System.nanoTime() - startNs < DISCARDING_NS) {
             try {
                 assertNotNull(map.getProxy(peer.getId()), () -> "null after " + discarded + " discarded connections");
             } catch (final IOException e) {
                 // The connection has just ended, or the next connect must wait.
-                Thread.onSpinWait();
+                TimeUnit.MILLISECONDS.sleep(1);
             }
         }
+        done.set(true);
         assertTrue(discarding.join(Duration.ofSeconds(30)));
         map.close();
     }
