@@ -3,6 +3,7 @@ package io.ringpoll.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.internal.verbs.PostingThreads;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.JavaProcess;
 import java.io.PrintStream;

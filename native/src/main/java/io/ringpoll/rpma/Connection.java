@@ -12,6 +12,7 @@ import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.verbs.PostingThreads;
 import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.util.Objects;
@@ -631,8 +632,7 @@ public final class Connection extends RpmaObject {
     @HotCall
     int receive(final HotLease lease, final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId, final int count) {
-        Posts.checkLength(lengthBytes);
-        Posts.checkCount(count);
+        Posts.checkReceives(lengthBytes, count);
         final HotMark mark = receives.enter();
         int accepted = 0;
         int result = Posts.NOT_RESERVED;

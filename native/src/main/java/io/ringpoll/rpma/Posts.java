@@ -4,6 +4,7 @@ import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.verbs.PostingThreads;
 import io.ringpoll.os.Errno;
 import java.util.Objects;
 
@@ -34,20 +35,14 @@ final class Posts {
     /** Counts a request of the send queue before it is posted; false if there is no room for its completion. */
     static boolean reserveSend(
         final PostingThreads threads, final CompletionBudget budget, final HotCalls calls, final CompletionFlag flag) {
-        check(threads);
+        PostingThreads.check(threads);
         return budget == null || budget.reserveSend(flag == CompletionFlag.ALWAYS, calls.isShared());
     }
 
     /** Counts a receive before it is posted; false if there is no room for its completion. */
     static boolean reserveReceive(final PostingThreads threads, final CompletionBudget budget, final HotCalls calls) {
-        check(threads);
+        PostingThreads.check(threads);
         return budget == null || budget.reserveReceive(calls.isShared());
-    }
-
-    private static void check(final PostingThreads threads) {
-        if (PostingThreads.CHECKED && threads != null) {
-            threads.onPost();
-        }
     }
 
     /** Leases later posts to the thread that is within this one, if a lease is wanted and no other thread posts. */
@@ -123,8 +118,9 @@ final class Posts {
         Objects.requireNonNull(flag, NO_FLAG);
     }
 
-    /** Checks the number of requests of a call. */
-    static void checkCount(final int count) {
+    /** Checks the arguments of a post of receives. */
+    static void checkReceives(final long lengthBytes, final int count) {
+        checkLength(lengthBytes);
         if (count < 0) {
             throw new IllegalArgumentException(count + " requests: the number is 0 or more");
         }

@@ -16,6 +16,7 @@ import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.lifecycle.Parents;
 import io.ringpoll.internal.verbs.MessagePosts;
+import io.ringpoll.internal.verbs.PostingThreads;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -65,6 +66,9 @@ public final class QueuePair extends NativeResource {
     private final HotCalls sends;
     /** Calls that post to the receive queue. */
     private final HotCalls receives;
+    /** Null unless they are checked, as is the next field. */
+    private final PostingThreads senders = PostingThreads.of("send queue of " + name());
+    private final PostingThreads receivers = PostingThreads.of("receive queue of " + name());
     private final SingleRequest singleSend = new SingleRequest();
     private final SingleRequest singleReceive = new SingleRequest();
     /** Null if none is kept, as is the next field. */
@@ -303,7 +307,8 @@ public final class QueuePair extends NativeResource {
      *     offset on
      * @throws IllegalArgumentException  if a request has more elements or inline bytes than this queue pair allows, has memory of
      *     another protection domain, or is atomic at a remote address that is not a multiple of 8
-     * @throws IllegalStateException     if this or the list is closed, or a request is not prepared
+     * @throws IllegalStateException     if this or the list is closed, a request is not prepared, or another thread posts the
+     *     list
      * @throws PostException             if the device refuses a request for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_send.3.html">ibv_post_send(3)</a>
      */
@@ -322,6 +327,7 @@ public final class QueuePair extends NativeResource {
             for (int index = first; index < first + count; index++) {
                 lengthBytes += list.checkedLength(index, this, domain);
             }
+            PostingThreads.check(senders);
             reserved = sendBudget == null ? count : list.reserve(sendBudget, first, count, signalAll, sends.isShared());
             if (reserved > 0) {
                 errno = list.post(mark.turn(), sendFunction, qp, first, reserved, lengthBytes);
@@ -344,7 +350,8 @@ public final class QueuePair extends NativeResource {
      * @return number of accepted receives, from the first; fewer if the receive queue or the budget of its completion queue is
      *     full
      * @throws IllegalArgumentException if a receive has too many elements, or memory of another protection domain
-     * @throws IllegalStateException    if this or the list is closed
+     * @throws IllegalStateException    if this or the list is closed, the receives come from a shared receive queue, or another
+     *     thread posts the list
      * @throws PostException            if the device refuses a receive for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
      */
@@ -363,7 +370,8 @@ public final class QueuePair extends NativeResource {
      *     full
      * @throws IndexOutOfBoundsException if the receives are not within the list
      * @throws IllegalArgumentException  if a receive has too many elements, or memory of another protection domain
-     * @throws IllegalStateException     if this or the list is closed, or the receives come from a shared receive queue
+     * @throws IllegalStateException     if this or the list is closed, the receives come from a shared receive queue, or another
+     *     thread posts the list
      * @throws PostException             if the device refuses a receive for another reason
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_post_recv.3.html">ibv_post_recv(3)</a>
      */
@@ -382,6 +390,7 @@ public final class QueuePair extends NativeResource {
                 list.lengthOf(index, maxReceiveElements);
                 list.requireDomain(index, domain, this);
             }
+            PostingThreads.check(receivers);
             if (count > 0) {
                 reserved = receiveBudget == null ? count : receiveBudget.reserveReceives(count, receives.isShared());
             }
@@ -529,6 +538,7 @@ public final class QueuePair extends NativeResource {
             if (remote != null) {
                 Bounds.checkRange(remoteOffset, lengthBytes, remote.lengthBytes());
             }
+            PostingThreads.check(senders);
             if (sendBudget != null && !sendBudget.reserveSend(completes, sends.isShared())) {
                 return false;
             }
@@ -569,6 +579,7 @@ public final class QueuePair extends NativeResource {
             requireOwnReceives();
             requireElement(target, receiveDomain, "maxReceiveElements");
             final long address = addressOf(target, offset, lengthBytes);
+            PostingThreads.check(receivers);
             if (receiveBudget != null && !receiveBudget.reserveReceive(receives.isShared())) {
                 return false;
             }
@@ -617,15 +628,16 @@ public final class QueuePair extends NativeResource {
         return receiveFunction;
     }
 
-    /** The address for leased posts of memory of a region, which reserve no completions; 0 if there are none. */
+    /** The address for leased posts of memory of a region: they reserve no completions and check no threads; 0 if one must. */
     long leasableForSends(final MemoryRegion region) {
-        return sendBudget != null || region.isClosed() || region.domain() != sendDomain ? 0 : addressOrZero();
+        return PostingThreads.CHECKED || sendBudget != null || region.isClosed() || region.domain() != sendDomain ? 0 :
+            addressOrZero();
     }
 
     /** The same for receives. */
     long leasableForReceives(final MemoryRegion region) {
-        return receiveBudget != null || sharedReceives != null || region.isClosed() || region.domain() != receiveDomain ? 0 :
-            addressOrZero();
+        return PostingThreads.CHECKED || receiveBudget != null || sharedReceives != null || region.isClosed() ||
+            region.domain() != receiveDomain ? 0 : addressOrZero();
     }
 
     /** One comparison for both: whether requests have elements, and whether their keys are valid here. */

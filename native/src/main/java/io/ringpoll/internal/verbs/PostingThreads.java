@@ -1,4 +1,4 @@
-package io.ringpoll.rpma;
+package io.ringpoll.internal.verbs;
 
 import java.util.Collections;
 import java.util.Set;
@@ -10,12 +10,12 @@ import java.util.WeakHashMap;
  * <p>The first post of another thread is permitted, because a queue may be handed over: the thread that connects posts first,
  * then the polling thread. When one of the earlier threads posts again, it shares the queue with the latest one.
  */
-final class PostingThreads {
+public final class PostingThreads {
     /** Name of the system property that switches the check on when it is {@code true}. */
-    static final String PROPERTY = "ringpoll.posts.checks";
+    public static final String PROPERTY = "ringpoll.posts.checks";
 
     /** Constant for the compiler: without the check, posts contain nothing of it. */
-    static final boolean CHECKED = Boolean.getBoolean(PROPERTY);
+    public static final boolean CHECKED = Boolean.getBoolean(PROPERTY);
 
     private final String queue;
     /** Threads that have handed the queue over; guarded by this, as is the next field. */
@@ -26,13 +26,29 @@ final class PostingThreads {
         this.queue = queue;
     }
 
-    /** The posting threads of a queue; null if they are not checked. */
-    static PostingThreads of(final String queue) {
+    /**
+     * Creates the check of a queue.
+     *
+     * @param queue its name in the exception
+     * @return null if posts are not checked
+     */
+    public static PostingThreads of(final String queue) {
         return CHECKED ? new PostingThreads(queue) : null;
     }
 
-    /** Checks a post of the calling thread. */
-    synchronized void onPost() {
+    /**
+     * Checks a post of the calling thread.
+     *
+     * @param threads of the queue, or null if they are not checked
+     * @throws IllegalStateException if the thread has handed the queue over before
+     */
+    public static void check(final PostingThreads threads) {
+        if (CHECKED && threads != null) {
+            threads.onPost();
+        }
+    }
+
+    private synchronized void onPost() {
         final Thread thread = Thread.currentThread();
         if (thread != latest) {
             if (former.contains(thread)) {
