@@ -22,6 +22,7 @@ import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
+import io.ringpoll.testing.PersistentFile;
 import io.ringpoll.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -149,6 +150,60 @@ class BothApisScenarioTest {
             });
             assertEquals(TEXT, memory.memory().getString(0));
             assertEquals(VALUE + 3, memory.memory().get(ValueLayout.JAVA_LONG, LENGTH - Long.BYTES));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReadToPersistentMemory(final RdmaApi api) {
+        try (RcPeer server = api.ofLocal(ADDRESS); RcMemory memory = server.allocate(LENGTH, RcUsage.values())) {
+            memory.memory().setString(0, TEXT);
+            play(api, CONFIG, memory, server, (peer, connection) -> { }, (peer, connection) -> {
+                try (PersistentFile file = new PersistentFile(LENGTH);
+                    RcMemory target = peer.register(file.memory(), RcUsage.READ_DESTINATION);
+                    RcRemoteMemory remote = remote(peer, connection, target)) {
+                    assertTrue(connection.read(target, 0, remote, 0, LENGTH, true, 1));
+                    success(completions, connection.completionQueue(), WcOpcode.RDMA_READ);
+                    file.persist();
+                    assertEquals(TEXT, file.textInFile());
+                }
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldWriteToPersistentMemoryAndReadAfterTheWrite(final RdmaApi api) {
+        writeToPersistent(api, (connection, remote, source) ->
+            assertTrue(connection.read(source, LENGTH - Long.BYTES, remote, 0, Long.BYTES, true, 2)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldFlushToPersistentMemory(final RdmaApi api) {
+        writeToPersistent(
+            api, (connection, remote, source) -> assertTrue(connection.flush(remote, 0, LENGTH, true, 2)));
+    }
+
+    /** What the client posts behind its write, to learn that the data has arrived. */
+    private interface Confirmation {
+        void post(RcConnection connection, RcRemoteMemory remote, RcMemory source);
+    }
+
+    private void writeToPersistent(final RdmaApi api, final Confirmation confirmation) {
+        try (PersistentFile file = new PersistentFile(LENGTH); RcPeer server = api.ofLocal(ADDRESS);
+            RcMemory memory = server.register(file.memory(), RcUsage.values())) {
+            play(api, CONFIG, memory, server, (peer, connection) -> { }, (peer, connection) -> {
+                try (RcMemory source = peer.allocate(LENGTH, RcUsage.WRITE_SOURCE, RcUsage.READ_DESTINATION);
+                    RcRemoteMemory remote = remote(peer, connection, source)) {
+                    source.memory().setString(0, TEXT);
+                    assertTrue(connection.write(remote, 0, source, 0, LENGTH / 2, false, 1));
+                    confirmation.post(connection, remote, source);
+                    assertEquals(2, success(completions, connection.completionQueue(), WcOpcode.RDMA_READ).workRequestId());
+                    // The server's CPU takes no part.
+                    assertEquals(TEXT, file.textInFile());
+                }
+            });
         }
     }
 

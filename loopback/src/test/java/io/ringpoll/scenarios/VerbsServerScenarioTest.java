@@ -9,6 +9,7 @@ import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.os.DescriptorPoll;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.PersistentFile;
@@ -34,7 +35,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,8 +46,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Examples 09, 09scch, 08srq and 13 of librpma over verbs: persistence by a request to the server's CPU, and messages of several
- * connections that consume the receives of one shared queue.
+ * Examples 06scch, 09, 09scch, 08srq and 13 of librpma over verbs: many clients on one completion channel, persistence by a
+ * request to the server's CPU, and messages of several connections that consume the receives of one shared queue.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -56,6 +60,7 @@ class VerbsServerScenarioTest {
     private static final String TEXT = "Hello server!";
     private static final int FILE_BYTES = 1024;
     private static final long DONE = -1;
+    private static final int NAME_BYTES = 32;
 
     private final VerbsContext context = RdmaDevices.ofLocal(VerbsPair.address());
 
@@ -250,5 +255,76 @@ class VerbsServerScenarioTest {
             }
             end.disconnect();
         }
+    }
+
+    @Test
+    void shouldServeManyClientsOnOneThreadWithOneChannel() {
+        final Set<String> expected = new TreeSet<>();
+        try (Listener listener = Listener.listen(VerbsPair.anyAddress(), CLIENTS)) {
+            final List<OtherThread<Void>> clients = new ArrayList<>();
+            for (int i = 0; i < CLIENTS; i++) {
+                final String name = "client " + i;
+                expected.add(name);
+                clients.add(OtherThread.run(() -> {
+                    offer(listener, name);
+                    return null;
+                }));
+            }
+            assertEquals(expected, readNames(listener));
+            clients.forEach(OtherThread::result);
+        }
+    }
+
+    private void offer(final Listener listener, final String name) {
+        try (ProtectionDomain domain = ProtectionDomain.create(context);
+            MemoryRegion memory = domain.allocate(NAME_BYTES, AccessFlag.REMOTE_READ);
+            End end = End.of(ConnectionId.resolve(VerbsPair.at(listener), TIMEOUT_MS), domain, null, null)) {
+            memory.memory().setString(0, name, StandardCharsets.UTF_8);
+            end.id().connect(ConnectionParameters.create().privateData(memory.remote().toBytes()));
+            VerbsPair.await(end.id(), ConnectionEventType.ESTABLISHED);
+            end.awaitDisconnect();
+        }
+    }
+
+    /** Waits on the descriptors of the listener, of all ids and of the channel, and reads the name of each client. */
+    private Set<String> readNames(final Listener listener) {
+        final Set<String> names = new TreeSet<>();
+        final Completions completions = new Completions();
+        final Map<VerbsCompletionQueue, End> ends = new HashMap<>();
+        final AtomicInteger ended = new AtomicInteger();
+        try (ProtectionDomain domain = ProtectionDomain.create(context);
+            MemoryRegion memory = domain.allocate(CLIENTS * NAME_BYTES, AccessFlag.LOCAL_WRITE);
+            CompletionChannel channel = CompletionChannel.create(context); DescriptorPoll poll = new DescriptorPoll()) {
+            poll.add(listener.eventFd(), () -> listener.nextRequest(0).ifPresent(id -> {
+                final End end = End.of(id, domain, channel, channel);
+                final int place = ends.size();
+                ends.put(end.sends(), end);
+                end.sends().requestNotification(false);
+                poll.add(id.eventFd(), () -> id.nextEvent(0).ifPresent(event -> {
+                    if (event.type() == ConnectionEventType.ESTABLISHED) {
+                        assertTrue(end.queuePair().read(
+                            memory, place * NAME_BYTES, RemoteMemory.of(id.privateData(), 0), 0, NAME_BYTES, true, place));
+                    } else {
+                        assertEquals(ConnectionEventType.DISCONNECTED, event.type());
+                        poll.remove(id.eventFd());
+                        end.close();
+                        ended.incrementAndGet();
+                    }
+                }));
+                id.accept(ConnectionParameters.create());
+            }));
+            poll.add(channel.fd(), () -> {
+                final VerbsCompletionQueue queue = channel.await(0);
+                if (queue != null) {
+                    final long place = success(completions, queue, WcOpcode.RDMA_READ).workRequestId();
+                    names.add(memory.memory().getString(place * NAME_BYTES, StandardCharsets.UTF_8));
+                    ends.get(queue).id().disconnect();
+                }
+            });
+            while (ended.get() < CLIENTS) {
+                assertTrue(poll.await(TIMEOUT_MS) > 0, "nothing happens any more");
+            }
+        }
+        return names;
     }
 }
