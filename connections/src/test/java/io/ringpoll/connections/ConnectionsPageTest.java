@@ -3,6 +3,7 @@ package io.ringpoll.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.JavaProcess;
 import io.ringpoll.testing.TestDevice;
 import java.io.File;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The programs of docs/guide/connections.md compile and run unchanged. On the loopback device, where both sides share a process.
+ * The programs of docs/guide/connections.md compile and run unchanged, each in a process of its own, on the loopback device.
  */
 @Timeout(480)
 class ConnectionsPageTest {
@@ -58,57 +59,52 @@ class ConnectionsPageTest {
 
     @Test
     void shouldServeAllClientsUntilTheSignal() throws Exception {
-        final Path output = folder.resolve("output");
-        final Process process = start(output, EchoProgram.class.getName());
-        try {
-            await(process, output, "ready");
-            // The server may find out later than the clients; after the signal it would end these connections itself.
-            await(process, output, ": PEER_LOST");
-            await(process, output, ": PEER_CLOSED", 2);
-            // As Ctrl-C.
-            assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
-            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
-        } finally {
-            process.destroyForcibly();
+        final String port = ConnectedPair.anyPort();
+        try (Program server = run("EchoServer", port)) {
+            server.await("listening on port " + port, 1);
+            try (Program idle = run(EchoClients.class.getName(), "idle", port);
+                Program killed = run(EchoClients.class.getName(), "endless", port)) {
+                server.await(": connected", 2);
+                killed.await("answers in order", 1);
+                // SIGKILL, with messages in flight.
+                assertTrue(killed.process().isAlive(), killed::output);
+                assertEquals(137, killed.process().destroyForcibly().waitFor());
+                server.await(": PEER_LOST", 1);
+                try (Program client = run("EchoClient", TestDevice.address(), port);
+                    Program slow = run(EchoClients.class.getName(), "slow", port)) {
+                    client.requireEnd(0, "100000 answers");
+                    slow.requireEnd(0, EchoClients.ANSWERS + " answers in order");
+                }
+                server.await(": PEER_CLOSED", 2);
+                // As Ctrl-C.
+                assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(server.process().pid())).start().waitFor());
+                server.requireEnd(130, ": connected");
+                idle.requireEnd(0, "ended: PEER_CLOSED");
+            }
+            final String printed = server.output();
+            assertEquals(2, count(printed, ": PEER_CLOSED"), printed);
+            assertEquals(1, count(printed, ": PEER_LOST"), printed);
+            assertEquals(1, count(printed, ": CLOSED"), printed);
+            assertEquals(4, count(printed, ": connected"), printed);
         }
-        final String printed = read(output);
-        assertEquals(130, process.exitValue(), printed);
-        assertTrue(printed.contains("100000 answers"), printed);
-        assertTrue(printed.contains("slow client: 500 answers in order"), printed);
-        assertEquals(2, count(printed, ": PEER_CLOSED"), printed);
-        assertEquals(1, count(printed, ": PEER_LOST"), printed);
-        assertEquals(1, count(printed, ": CLOSED"), printed);
-        assertEquals(4, count(printed, ": connected"), printed);
     }
 
     @Test
     void shouldWriteToThePeer() throws Exception {
-        final Path output = folder.resolve("output");
-        final Process process = start(output, "RemoteWrite", TestDevice.address());
-        try {
-            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
-        } finally {
-            process.destroyForcibly();
+        try (Program program = run("RemoteWrite", TestDevice.address())) {
+            program.requireEnd(0, "written: hello");
+            assertEquals(1, count(program.output(), "operation 42: IBV_WC_SUCCESS"), program::output);
         }
-        final String printed = read(output);
-        assertEquals(0, process.exitValue(), printed);
-        assertEquals(1, count(printed, "written: hello"), printed);
-        assertEquals(1, count(printed, "operation 42: IBV_WC_SUCCESS"), printed);
     }
 
     @ParameterizedTest
     @CsvSource({"EchoServer, usage: EchoServer PORT", "EchoClient, usage: EchoClient ADDRESS PORT",
         "RemoteWrite, usage: RemoteWrite ADDRESS"})
     void shouldPrintItsArgumentsIfTheyAreMissing(final String program, final String usage) throws Exception {
-        final Path output = folder.resolve("output");
-        final Process process = start(output, program);
-        try {
-            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
-        } finally {
-            process.destroyForcibly();
+        try (Program started = run(program)) {
+            started.requireEnd(2, usage);
+            assertEquals(usage, started.output().strip());
         }
-        assertEquals(usage, read(output).strip());
-        assertEquals(2, process.exitValue());
     }
 
     @ParameterizedTest
@@ -125,57 +121,63 @@ class ConnectionsPageTest {
         try (ConnectionSet set = ConnectionSet.builder().name("occupant")
             .listener((connection, buffer, offset, length) -> true).start()) {
             final int port = set.listen(0);
-            assertMistake("EchoServer " + port, 1, "EchoServer: ");
-            assertTrue(read(folder.resolve("output")).contains("EADDRINUSE"), () -> read(folder.resolve("output")));
+            assertTrue(assertMistake("EchoServer " + port, 1, "EchoServer: ").contains("EADDRINUSE"));
         }
     }
 
     /** The log of librpma, which has lines of its own, is apart. */
-    private void assertMistake(final String words, final int status, final String message) throws Exception {
-        final Path output = folder.resolve("output");
+    private String assertMistake(final String words, final int status, final String message) throws Exception {
         final String host = TestDevice.address();
-        final Process process = start(output, words.replace("HOST", host).split(" "));
-        try {
-            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
-        } finally {
-            process.destroyForcibly();
+        try (Program program = run(words.replace("HOST", host).split(" "))) {
+            program.requireEnd(status, message.replace("HOST", host));
+            final String printed = program.output();
+            assertEquals(1, printed.lines().filter(line -> line.startsWith(message.replace("HOST", host))).count(), printed);
+            assertEquals(0, count(printed, "\tat "), printed);
+            return printed;
         }
-        final String printed = read(output);
-        assertEquals(1, printed.lines().filter(line -> line.startsWith(message.replace("HOST", host))).count(), printed);
-        assertEquals(0, count(printed, "\tat "), printed);
-        assertEquals(status, process.exitValue(), printed);
     }
 
-    private Process start(final Path output, final String... program) throws IOException {
+    private Program run(final String... program) throws IOException {
         // The children of a process in the background ignore SIGINT otherwise.
         final List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT",
             Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(JavaProcess.flags());
-        // With one core the polling threads, of three sets here, yield.
+        // With one core the polling threads yield.
         command.add("-XX:ActiveProcessorCount=1");
         command.addAll(List.of("-cp", folder + File.pathSeparator + System.getProperty("java.class.path")));
         command.addAll(List.of(program));
-        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        final Path output = Files.createTempFile(folder, "output", ".txt");
+        return new Program(
+            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start(), output);
     }
 
-    private static void await(final Process process, final Path output, final String text) throws InterruptedException {
-        await(process, output, text, 1);
-    }
-
-    private static void await(final Process process, final Path output, final String text, final int times)
-        throws InterruptedException {
-        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
-        while (count(read(output), text) < times) {
-            assertTrue(process.isAlive() && System.nanoTime() < deadlineNs, () -> read(output));
-            process.waitFor(10, TimeUnit.MILLISECONDS);
+    /** A process, and the file with what it prints. */
+    private record Program(Process process, Path file) implements AutoCloseable {
+        String output() {
+            try {
+                return Files.readString(file);
+            } catch (final IOException failed) {
+                throw new AssertionError(failed);
+            }
         }
-    }
 
-    private static String read(final Path file) {
-        try {
-            return Files.readString(file);
-        } catch (final IOException failed) {
-            throw new AssertionError(failed);
+        void await(final String text, final int times) throws InterruptedException {
+            final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+            while (count(output(), text) < times) {
+                assertTrue(process.isAlive() && System.nanoTime() < deadlineNs, this::output);
+                process.waitFor(10, TimeUnit.MILLISECONDS);
+            }
+        }
+
+        void requireEnd(final int status, final String text) throws InterruptedException {
+            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), this::output);
+            assertEquals(status, process.exitValue(), this::output);
+            assertTrue(output().contains(text), this::output);
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly();
         }
     }
 
