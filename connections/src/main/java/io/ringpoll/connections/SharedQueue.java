@@ -182,9 +182,12 @@ final class SharedQueue implements AutoCloseable {
     /** Closes the queue; after its connections and the pipeline. */
     @Override
     public void close() {
-        if (watched != null) {
-            watched.close();
+        try {
+            if (watched != null) {
+                watched.close();
+            }
+        } finally {
+            shared.close();
         }
-        shared.close();
     }
 }

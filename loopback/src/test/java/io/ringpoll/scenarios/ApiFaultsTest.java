@@ -8,12 +8,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.VerbsContext;
+import io.ringpoll.completion.VerbsException;
 import io.ringpoll.completion.WcStatus;
+import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.internal.rc.RcConfig;
 import io.ringpoll.internal.rc.RcConnection;
 import io.ringpoll.internal.rc.RcListener;
 import io.ringpoll.internal.rc.RcMemory;
 import io.ringpoll.internal.rc.RcPeer;
+import io.ringpoll.internal.rc.RcQueue;
 import io.ringpoll.internal.rc.RcRemoteMemory;
 import io.ringpoll.internal.rc.RcUsage;
 import io.ringpoll.internal.rc.RdmaApi;
@@ -22,6 +26,10 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.testing.TransportType;
+import io.ringpoll.testing.VerbsPair;
+import io.ringpoll.verbs.AccessFlag;
+import io.ringpoll.verbs.ProtectionDomain;
+import io.ringpoll.verbs.RdmaDevices;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -96,5 +104,33 @@ class ApiFaultsTest {
             }
         }
         assertEquals(List.of("ibv_destroy_cq", "ibv_destroy_comp_channel", "rdma_destroy_id"), failed);
+    }
+
+    @Test
+    void shouldNameTheFunctionThatRefusedAMemoryRegion() {
+        assumeTrue(TestDevice.isLoopback(), "calls of a real device cannot be made to fail");
+        try (ProtectionDomain domain = ProtectionDomain.create(RdmaDevices.ofLocal(VerbsPair.address()));
+            FaultInjection injection = FaultInjection.apply(
+                FaultPlan.parse("call:ibv_reg_mr:EIO@1,call:ibv_reg_mr_iova2:EIO@1"))) {
+            assertEquals("ibv_reg_mr", assertThrows(
+                VerbsException.class, () -> domain.allocate(LENGTH, AccessFlag.LOCAL_WRITE)).function());
+            assertEquals("ibv_reg_mr_iova2", assertThrows(VerbsException.class,
+                () -> domain.allocate(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING)).function());
+            assertEquals(2, injection.injected());
+        }
+    }
+
+    @Test
+    void shouldCloseTheChannelOfASharedQueueThatCannotBeDestroyed() {
+        assumeTrue(TestDevice.isLoopback(), "calls of a real device cannot be made to fail");
+        try (RcPeer peer = RdmaApi.VERBS.ofLocal(ADDRESS); RcQueue queue = peer.newQueue("shared", LENGTH).orElseThrow()) {
+            CallFault.plan(1, IO_ERROR);
+            try {
+                assertEquals("ibv_destroy_cq", assertThrows(RdmaException.class, queue::close).function());
+            } finally {
+                CallFault.plan(0, 0);
+            }
+            assertTrue(queue.channel().isClosed());
+        }
     }
 }

@@ -192,17 +192,14 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
 
     private static VerbsCompletionQueue created(
         final long address, final String name, final CompletionChannel channel, final boolean timestamps) {
-        try {
-            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, null, true, timestamps);
+        return take(address, cq -> {
+            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, cq, null, true, timestamps);
             if (channel != null) {
                 channel.add(queue);
                 queue.dependsOn(channel);
             }
             return queue;
-        } catch (final RuntimeException | Error failure) {
-            VERBS.ibv_destroy_cq(address);
-            throw failure;
-        }
+        }, VERBS::ibv_destroy_cq);
     }
 
     /** A queue that its owner creates and destroys. */

@@ -61,9 +61,11 @@ public final class LocalMemoryRegion extends RpmaObject {
                     Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
                 // From here on the device has the memory.
                 registered = true;
-                final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), owned);
-                region.dependsOn(peer);
-                return region;
+                return take(state.longAt(0), address -> {
+                    final LocalMemoryRegion region = new LocalMemoryRegion(address, owned);
+                    region.dependsOn(peer);
+                    return region;
+                }, address -> deregister(address, owned.free()));
             } finally {
                 peer.exitAsParent();
             }
@@ -173,10 +175,17 @@ public final class LocalMemoryRegion extends RpmaObject {
         return true;
     }
 
+    /** Ends a registration, and frees its memory unless that fails: the device may still write to it then. */
+    private static int deregister(final long region, final Runnable free) {
+        final int result = delete(Librpma.MEMORY::rpma_mr_dereg, region);
+        if (result == RpmaError.SUCCESS) {
+            free.run();
+        }
+        return result;
+    }
+
     @Override
     protected void destroy(final long lastAddress) {
-        RpmaException.check("rpma_mr_dereg", delete(Librpma.MEMORY::rpma_mr_dereg, lastAddress));
-        // Not after a failure: the device may still write to it.
-        free.run();
+        RpmaException.check("rpma_mr_dereg", deregister(lastAddress, free));
     }
 }

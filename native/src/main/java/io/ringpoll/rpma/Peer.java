@@ -110,7 +110,8 @@ public final class Peer extends RpmaObject {
             final CallState state = CallState.current();
             LogSink.clearError();
             RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(device, state.scratch()));
-            return new Peer(name, state.longAt(0), context);
+            return take(state.longAt(0), address -> new Peer(name, address, context),
+                address -> delete(Librpma.PEER::rpma_peer_delete, address));
         });
     }
 

@@ -41,24 +41,16 @@ public final class SharedReceiveQueue extends RpmaObject {
                 LogSink.clearError();
                 RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()),
                     QueueLimits.remedy(peer, config));
-                return of(peer, state.longAt(0));
+                return take(state.longAt(0), address -> {
+                    final SharedReceiveQueue queue = new SharedReceiveQueue("shared receive queue of " + peer.name(), address);
+                    queue.dependsOn(peer);
+                    return queue;
+                }, SharedReceiveQueue::delete);
             } finally {
                 SharedReceiveQueueConfig.exit(config);
             }
         } finally {
             peer.exitAsParent();
-        }
-    }
-
-    /** Takes a queue that C has created; deletes it if that fails. */
-    private static SharedReceiveQueue of(final Peer peer, final long address) {
-        try {
-            final SharedReceiveQueue queue = new SharedReceiveQueue("shared receive queue of " + peer.name(), address);
-            queue.dependsOn(peer);
-            return queue;
-        } catch (final RuntimeException | Error failure) {
-            delete(address);
-            throw failure;
         }
     }
 

@@ -49,17 +49,19 @@ public final class MemoryRegion extends NativeResource {
         try {
             final long pd = Parents.enter(domain);
             try {
-                final long mr = (access & AccessFlag.OPTIONAL) == 0 ?
-                    ResourceFunctions.ibv_reg_mr(pd, address, lengthBytes, access) :
-                    ResourceFunctions.ibv_reg_mr_iova2(pd, address, lengthBytes, address, access);
+                final boolean optional = (access & AccessFlag.OPTIONAL) != 0;
+                final long mr = optional ? ResourceFunctions.ibv_reg_mr_iova2(pd, address, lengthBytes, address, access) :
+                    ResourceFunctions.ibv_reg_mr(pd, address, lengthBytes, access);
                 if (mr == 0) {
-                    throw refused(CallState.current().errno());
+                    throw refused(optional ? "ibv_reg_mr_iova2" : "ibv_reg_mr", CallState.current().errno());
                 }
                 // From here on the device has the memory.
                 registered = true;
-                final MemoryRegion region = new MemoryRegion(domain, mr, owned);
-                region.dependsOn(domain);
-                return region;
+                return take(mr, known -> {
+                    final MemoryRegion region = new MemoryRegion(domain, known, owned);
+                    region.dependsOn(domain);
+                    return region;
+                }, known -> deregister(known, owned.free()));
             } finally {
                 Parents.exit(domain);
             }
@@ -70,8 +72,8 @@ public final class MemoryRegion extends NativeResource {
         }
     }
 
-    private static VerbsException refused(final int errno) {
-        return new VerbsException("ibv_reg_mr", errno,
+    private static VerbsException refused(final String function, final int errno) {
+        return new VerbsException(function, errno,
             errno == Errno.ENOMEM ? "the limit of pinned memory may be too low: 'ulimit -l'" : "");
     }
 
@@ -151,13 +153,20 @@ public final class MemoryRegion extends NativeResource {
         return true;
     }
 
+    /** Ends a registration, and frees its memory unless that fails: the device may still write to it then. */
+    private static int deregister(final long mr, final Runnable free) {
+        final int errno = ResourceFunctions.ibv_dereg_mr(mr);
+        if (errno == 0) {
+            free.run();
+        }
+        return errno;
+    }
+
     @Override
     protected void destroy(final long lastAddress) {
-        final int errno = ResourceFunctions.ibv_dereg_mr(lastAddress);
+        final int errno = deregister(lastAddress, free);
         if (errno != 0) {
-            // The device may still write to it.
             throw new VerbsException("ibv_dereg_mr", Math.abs(errno));
         }
-        free.run();
     }
 }

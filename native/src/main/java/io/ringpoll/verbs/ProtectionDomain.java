@@ -39,7 +39,7 @@ public final class ProtectionDomain extends NativeResource {
             if (address == 0) {
                 throw new VerbsException("ibv_alloc_pd", CallState.current().errno());
             }
-            return new ProtectionDomain(context, address);
+            return take(address, pd -> new ProtectionDomain(context, pd), ResourceFunctions::ibv_dealloc_pd);
         });
     }
 

@@ -63,11 +63,13 @@ public final class SharedReceiveQueue extends NativeResource {
                 throw new VerbsException("ibv_create_srq", CallState.current().errno(),
                     "the device may not allow " + maxRequests + " receives of " + maxElements + " elements");
             }
-            final SharedReceiveQueue queue = new SharedReceiveQueue(domain, srq,
-                struct.get(ValueLayout.JAVA_INT, IbvQpInitAttr.SRQ_MAX_WR_OFFSET),
-                struct.get(ValueLayout.JAVA_INT, IbvQpInitAttr.SRQ_MAX_SGE_OFFSET));
-            queue.dependsOn(domain);
-            return queue;
+            return take(srq, address -> {
+                final SharedReceiveQueue queue = new SharedReceiveQueue(domain, address,
+                    struct.get(ValueLayout.JAVA_INT, IbvQpInitAttr.SRQ_MAX_WR_OFFSET),
+                    struct.get(ValueLayout.JAVA_INT, IbvQpInitAttr.SRQ_MAX_SGE_OFFSET));
+                queue.dependsOn(domain);
+                return queue;
+            }, ResourceFunctions::ibv_destroy_srq);
         } finally {
             Parents.exit(domain);
         }

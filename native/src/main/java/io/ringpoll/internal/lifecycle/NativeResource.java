@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 
 /**
  * A C object that Java code closes in the right order: after its dependents.
@@ -32,6 +34,25 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
      */
     protected NativeResource(final String name, final long address) {
         super(name, address);
+    }
+
+    /**
+     * Makes the Java object of an object that C has just created, which C destroys again if that fails.
+     *
+     * @param address      of the C object
+     * @param construction makes the Java object
+     * @param destruction  destroys the C object; its failure is not reported, because the first one is
+     * @param <T>          the object's class
+     * @return the object
+     */
+    protected static <T extends NativeResource> T take(
+        final long address, final LongFunction<T> construction, final LongConsumer destruction) {
+        try {
+            return construction.apply(address);
+        } catch (final RuntimeException | Error failure) {
+            destruction.accept(address);
+            throw failure;
+        }
     }
 
     /**

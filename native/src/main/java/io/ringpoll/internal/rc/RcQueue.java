@@ -1,6 +1,7 @@
 package io.ringpoll.internal.rc;
 
 import io.ringpoll.completion.CompletionChannel;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 
@@ -43,7 +44,13 @@ public final class RcQueue extends RcResource {
     /** Closes the queue after its connections, and the channel. One that is still used stays open, until the next call. */
     @Override
     public void close() {
-        queue.close();
+        try {
+            queue.close();
+        } catch (final RdmaException lost) {
+            // Nothing uses the channel any more.
+            channel.close();
+            throw lost;
+        }
         channel.close();
     }
 }

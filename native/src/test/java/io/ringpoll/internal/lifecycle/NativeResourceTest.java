@@ -2,6 +2,7 @@ package io.ringpoll.internal.lifecycle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -61,6 +62,20 @@ class NativeResourceTest {
         } finally {
             calls.discard();
         }
+    }
+
+    @Test
+    void shouldDestroyWhatCHasCreatedIfItsObjectCannotBeMade() {
+        final List<Long> destroyed = new ArrayList<>();
+        final OutOfMemoryError failure = new OutOfMemoryError("a trial");
+        assertSame(failure, assertThrows(OutOfMemoryError.class, () -> NativeResource.take(ADDRESS, address -> {
+            throw failure;
+        }, destroyed::add)));
+        assertEquals(List.of(ADDRESS), destroyed);
+        try (Resource made = NativeResource.take(ADDRESS, address -> new Resource("the resource"), destroyed::add)) {
+            assertFalse(made.isClosed());
+        }
+        assertEquals(1, destroyed.size());
     }
 
     @Test
