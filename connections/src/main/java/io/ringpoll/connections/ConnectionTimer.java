@@ -59,7 +59,6 @@ public final class ConnectionTimer {
      * @throws IllegalStateException before the end of the set on another thread than the polling thread
      */
     public boolean cancel() {
-        connection.requireOwner();
         final boolean wasScheduled = isScheduled();
         if (wasScheduled) {
             connection.poller().timers().remove(this);
@@ -68,11 +67,13 @@ public final class ConnectionTimer {
     }
 
     /**
-     * Whether the task is to be executed; polling thread only.
+     * Whether the task is to be executed.
      *
      * @return false before {@link #schedule}, in the task itself and afterwards
+     * @throws IllegalStateException before the end of the set on another thread than the polling thread
      */
     public boolean isScheduled() {
+        connection.requireOwner();
         return place != NONE;
     }
 

@@ -19,8 +19,8 @@ import org.agrona.MutableDirectBuffer;
  * A connection that carries messages in both directions, reliably and in order, each with its exact length.
  *
  * <p>Belongs to its polling thread, on which all callbacks run: sends, claims, retention and {@link #resume()} are refused on
- * other threads, which call {@link #execute}. Any thread may call {@link #close()} and read the properties. Sending and receiving
- * allocate nothing.
+ * other threads, which call {@link #execute}. Any thread may call {@link #close()} and read the other properties than {@link
+ * #credits()}. Sending and receiving allocate nothing.
  *
  * <p>Each message uses a receive that the peer has posted. The peer returns this credit when it has handled the message, so that
  * a message always finds a receive. Without credit, {@link #trySend} and {@link #tryClaim} refuse, and {@link
@@ -151,9 +151,9 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     /**
-     * Writes to memory of the other side (RDMA WRITE), which gets no event: a message that is sent later is delivered after the
-     * data. Needs no credit. {@link ConnectionListener#onOperationCompleted} follows. A failed operation ends the
-     * connection, for instance because the peer has not registered its memory for it.
+     * Writes to memory of the other side (RDMA WRITE), which gets no event: a message sent later is delivered after the data.
+     * Needs no credit. {@link ConnectionListener#onOperationCompleted} follows. A failed operation ends the connection, for
+     * instance because the peer has not registered its memory for it.
      *
      * @param destination       memory of the other side, from a descriptor that it has sent
      * @param destinationOffset in bytes
@@ -165,8 +165,7 @@ public final class MessageConnection extends ReceivingSide {
      *     connection has ended
      * @throws IllegalArgumentException  if the length is not possible
      * @throws IndexOutOfBoundsException if a piece is not within its region
-     * @throws IllegalStateException     if a region is closed, the set has no operations, or before the end of the set on another
-     *     thread than the polling thread
+     * @throws IllegalStateException     if a region is closed, the set has no operations, or as {@link #resume}
      */
     public boolean tryWrite(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
@@ -185,6 +184,9 @@ public final class MessageConnection extends ReceivingSide {
      * @param lengthBytes       as for a write
      * @param tag               passed to the callback
      * @return as for a write
+     * @throws IllegalArgumentException  as for a write
+     * @throws IndexOutOfBoundsException as for a write
+     * @throws IllegalStateException     as for a write
      */
     public boolean tryRead(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
@@ -202,6 +204,9 @@ public final class MessageConnection extends ReceivingSide {
      * @param lengthBytes       as there
      * @param tag               passed to the callback
      * @return as there
+     * @throws IllegalArgumentException  as there, or if the source is of another protection domain
+     * @throws IndexOutOfBoundsException as there
+     * @throws IllegalStateException     as there
      */
     public boolean tryWrite(final RemoteMemory destination, final long destinationOffset, final MemoryRegion source,
         final long sourceOffset, final long lengthBytes, final long tag) {
@@ -219,6 +224,9 @@ public final class MessageConnection extends ReceivingSide {
      * @param lengthBytes       as for a write
      * @param tag               passed to the callback
      * @return as for a write
+     * @throws IllegalArgumentException  as for a write, or if the destination is of another protection domain
+     * @throws IndexOutOfBoundsException as for a write
+     * @throws IllegalStateException     as for a write
      */
     public boolean tryRead(final MemoryRegion destination, final long destinationOffset, final RemoteMemory source,
         final long sourceOffset, final long lengthBytes, final long tag) {
@@ -321,11 +329,13 @@ public final class MessageConnection extends ReceivingSide {
     }
 
     /**
-     * Number of messages for which there is credit; polling thread only.
+     * Number of messages for which there is credit.
      *
      * @return messages that the peer can receive, as far as this side knows
+     * @throws IllegalStateException before the end of the set on another thread than the polling thread
      */
     public int credits() {
+        requireOwner();
         return ownCredits();
     }
 

@@ -70,7 +70,7 @@ abstract class ReceivingSide extends SendingSide {
     }
 
     /**
-     * The number of its polling thread.
+     * The number of its polling thread; any thread.
      *
      * @return index in {@link ConnectionSet#pipelines()}, as of {@link ConnectionListener#onIdle}
      */
@@ -79,7 +79,7 @@ abstract class ReceivingSide extends SendingSide {
     }
 
     /**
-     * The object of the user for this connection, for instance its session.
+     * The object of the user for this connection, for instance its session; any thread.
      *
      * @return null if none was set
      */
@@ -88,7 +88,7 @@ abstract class ReceivingSide extends SendingSide {
     }
 
     /**
-     * Attaches an object to this connection.
+     * Attaches an object to this connection; any thread.
      *
      * @param object of the user; null for none
      */

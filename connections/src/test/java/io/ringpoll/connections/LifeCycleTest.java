@@ -332,6 +332,8 @@ class LifeCycleTest {
             assertThrows(IllegalStateException.class, connection::resume);
             assertThrows(IllegalStateException.class, connection::retain);
             assertThrows(IllegalStateException.class, () -> connection.commit(0));
+            assertThrows(IllegalStateException.class, connection::credits);
+            assertThrows(IllegalStateException.class, connection.newTimer(() -> { })::isScheduled);
         }
     }
 

@@ -14,6 +14,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.Objects;
 
 /**
  * Applies a fault plan to the loopback device of this process until it is closed.
@@ -102,8 +103,10 @@ public final class FaultInjection implements AutoCloseable {
      *
      * @param rule its index in the plan
      * @return the present value; the final one after close
+     * @throws IndexOutOfBoundsException if the plan has no such rule
      */
     public long injected(final int rule) {
+        Objects.checkIndex(rule, counts.length);
         synchronized (FaultInjection.class) {
             return present == this ? Functions.injected(rule) : counts[rule];
         }

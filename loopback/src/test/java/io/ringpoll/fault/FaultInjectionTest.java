@@ -105,8 +105,10 @@ class FaultInjectionTest {
         try (injection; ConnectedPair pair = ConnectedPair.ofDefaults()) {
             assertEquals(false, pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
             assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> injection.injected(1));
         }
         assertEquals(1, injection.injected());
+        assertThrows(IndexOutOfBoundsException.class, () -> injection.injected(1));
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
         }

@@ -140,6 +140,11 @@ class BatchStartTest {
             final String message = "WARNING handler ringpoll-all threw java.lang.IllegalStateException; " +
                 "more of this kind are only counted and recorded";
             assertEquals(List.of(message, message), log.messages());
+            assertEquals(List.of("the first kind, at 0", "the second kind, at 1"),
+                log.exceptions().stream().map(Throwable::getMessage).toList());
+            for (final Throwable logged : log.exceptions()) {
+                assertEquals(BatchStartTest.class.getName(), logged.getStackTrace()[0].getClassName());
+            }
         }
     }
 
