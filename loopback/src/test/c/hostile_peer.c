@@ -124,7 +124,7 @@ static void *attack(void *name)
     if (strcmp(kind, "descriptors") == 0)
         send_descriptors();
     else
-        scribble((uint64_t)atoi(kind) * 2654435761u + 88172645463325252u);
+        scribble((uint64_t)strtoul(kind, NULL, 10) * 2654435761u + 88172645463325252u);
     return NULL;
 }
 

@@ -122,8 +122,8 @@ int main(int argc, char **argv)
         return process_binder(argv[2]);
     if (argc == 3 && strcmp(argv[1], PROCESS_CONNECTOR) == 0)
         return process_connector(argv[2]);
-    if (argc == 3 && strcmp(argv[1], PROCESS_LISTENER) == 0)
-        return process_listener(argv[2]);
+    if (argc == 4 && strcmp(argv[1], PROCESS_LISTENER) == 0)
+        return process_listener(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], PROCESS_SLEEPER) == 0)
         return process_sleeper(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], PROCESS_WAITER) == 0)

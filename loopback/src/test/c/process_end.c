@@ -185,6 +185,24 @@ pid_t start_peer(int port, const char *operations, const char *attack)
     return pid;
 }
 
+pid_t start_listener(const char *attack, int *told)
+{
+    int ends[2];
+    char text[16];
+
+    CHECK_EQ(pipe(ends), 0);
+    (void)snprintf(text, sizeof(text), "%d", ends[1]);
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        execl("/proc/self/exe", "loopback-tests", PROCESS_LISTENER, text, attack, (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    *told = ends[0];
+    return pid;
+}
+
 struct rdma_cm_id *listen_at(int *port)
 {
     struct rdma_cm_id *listener;

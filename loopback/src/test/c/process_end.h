@@ -46,6 +46,9 @@ bool connect_to(int port, struct end *end);
 
 pid_t start_peer(int port, const char *operations, const char *attack);
 
+/* As a listener, whose port can be read from *told, a descriptor of the caller's. */
+pid_t start_listener(const char *attack, int *told);
+
 struct rdma_cm_id *listen_at(int *port);
 
 /* Accepts the next request; false: its process is gone. */

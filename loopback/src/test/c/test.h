@@ -81,7 +81,7 @@ extern const struct test edge_tests[];
 int process_peer(const char *port, const char *operations, const char *attack);
 int process_binder(const char *port);
 int process_connector(const char *port);
-int process_listener(const char *descriptor);
+int process_listener(const char *descriptor, const char *attack);
 int process_killer(const char *kills, const char *first_seed);
 int process_sleeper(const char *port, const char *rounds);
 int process_waiter(const char *port, const char *shape);

@@ -21,8 +21,11 @@
 #define KILLERS 8
 #define LATEST_KILL_US 20000u
 
-/* The other process as a listener, which writes its port to a descriptor: works until it is killed. */
-int process_listener(const char *descriptor)
+/*
+ * The other process as a listener, which writes its port to a descriptor: works until it is killed; with an attack unless that is
+ * empty.
+ */
+int process_listener(const char *descriptor, const char *attack)
 {
     int port;
     struct rdma_cm_id *listener = listen_at(&port);
@@ -31,6 +34,8 @@ int process_listener(const char *descriptor)
     alarm(PATIENCE_S);
     CHECK_EQ(write(atoi(descriptor), &port, sizeof(port)), sizeof(port));
     accept_peer(listener, &end);
+    if (attack[0] != '\0')
+        hostile_peer_begin(attack);
     for (;;) {
         if (end.sends_posted - end.sends_ended < DEPTH / 2)
             (void)post_any(&end);
@@ -148,24 +153,15 @@ static void kill_a_connecting_process(struct rdma_cm_id *listener, int port, boo
 static void kill_a_listening_process(bool late, double *startup, unsigned int *seed)
 {
     const double began = seconds();
-    int told[2];
+    int told;
     int port;
     struct killer killer;
     struct end end = {.seed = *seed};
-    char text[16];
+    const pid_t peer = start_listener("", &told);
 
-    CHECK_EQ(pipe(told), 0);
-    (void)snprintf(text, sizeof(text), "%d", told[1]);
-    const pid_t peer = fork();
-    CHECK(peer >= 0);
-    if (peer == 0) {
-        execl("/proc/self/exe", "loopback-tests", PROCESS_LISTENER, text, (char *)NULL);
-        _exit(127);
-    }
-    (void)close(told[1]);
     if (!late)
         start_killer(&killer, peer, any_time(seed, *startup * 1.2));
-    if (read(told[0], &port, sizeof(port)) == sizeof(port)) {
+    if (read(told, &port, sizeof(port)) == sizeof(port)) {
         const bool connected = connect_to(port, &end);
 
         CHECK(connected || !late);
@@ -175,7 +171,7 @@ static void kill_a_listening_process(bool late, double *startup, unsigned int *s
         }
         (connected ? work_until_the_end : give_up)(&end);
     }
-    (void)close(told[0]);
+    (void)close(told);
     await_death(&killer);
 }
 
