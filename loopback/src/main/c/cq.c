@@ -218,16 +218,14 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
     return pushed;
 }
 
-int lb_cq_poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
+/* poll_lock held. */
+static inline int poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
 {
-    lb_lock_acquire(&cq->poll_lock);
     const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
     const uint32_t available =
         atomic_load_explicit(&cq->producer, memory_order_acquire) - first;
-    if (atomic_load_explicit(&cq->dead, memory_order_relaxed)) {
-        polled = polled > 0 ? polled : -1;
-        goto unlock;
-    }
+    if (atomic_load_explicit(&cq->dead, memory_order_relaxed))
+        return polled > 0 ? polled : -1;
     const uint32_t room = wanted > polled ? (uint32_t)(wanted - polled) : 0;
     const uint32_t count = available < room ? available : room;
     struct lb_qp *qp = NULL;
@@ -244,9 +242,24 @@ int lb_cq_poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
     if (qp == NULL)
         atomic_store_explicit(&cq->consumer, first + count, memory_order_release);
     lb_cq_give_back(cq, first + count, qp, retired);
-unlock:
+    return polled;
+}
+
+int lb_cq_poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc)
+{
+    lb_lock_acquire(&cq->poll_lock);
+    polled = poll_ring(cq, polled, wanted, wc);
     lb_lock_release(&cq->poll_lock);
     return polled;
+}
+
+int lb_cq_try_poll_ring(struct lb_cq *cq, int wanted, struct ibv_wc *wc)
+{
+    if (!lb_lock_try(&cq->poll_lock))
+        return 0;
+    const int polled = poll_ring(cq, 0, wanted, wc);
+    lb_lock_release(&cq->poll_lock);
+    return polled > 0 ? polled : 0;
 }
 
 int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)

@@ -106,6 +106,12 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
  */
 int lb_cq_poll_ring(struct lb_cq *cq, int polled, int wanted, struct ibv_wc *wc);
 
+/*
+ * In the middle of a poll: copies completions from the ring unless another thread holds the pollers' lock, as a batch does for long.
+ * Returns their number.
+ */
+int lb_cq_try_poll_ring(struct lb_cq *cq, int wanted, struct ibv_wc *wc);
+
 /* Whether the ring has no completion. */
 static inline bool lb_cq_shows_none(const struct lb_cq *cq)
 {

@@ -202,11 +202,23 @@ static void on_notification(void *held)
     lb_qp_put(&proxy->qp);
 }
 
+/* Completes the requests that were responded to, or acknowledged, in wc, as far as there is room. Returns their number. */
+static int complete_responded(struct lb_proxy *proxy, struct lb_cq *cq, int room, struct ibv_wc *wc, struct work *work)
+{
+    const uint64_t consumed = atomic_load_explicit(&proxy->responses_in.consumed, memory_order_relaxed);
+
+    take_responses(proxy, proxy->qp.peer, &work->responses);
+    if (consumed != atomic_load_explicit(&proxy->responses_in.consumed, memory_order_relaxed) &&
+            lb_wire_fed(&proxy->responses_in))
+        lb_proxy_wake_unfenced(proxy, 0);
+    return lb_cq_shows_none(cq) ? 0 : lb_cq_try_poll_ring(cq, room, wc);
+}
+
 /*
  * The caller's lock of a queue keeps the proxy and its queue pair. Takes short messages that have arrived, if nothing is in the
- * queue, and returns how many it has completed in wc; -1: something else has arrived.
+ * queue, and before them what completes before them. Returns how many completions are in wc; -1: something else has arrived.
  */
-static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_cq *cq, int room, struct ibv_wc *wc)
+static inline int drive_short(const struct lb_cq_proxy *member, struct lb_cq *cq, int room, struct ibv_wc *wc, struct work *work)
 {
     struct lb_proxy *proxy = member->proxy;
 
@@ -215,9 +227,12 @@ static inline int drive_short(const struct lb_cq_proxy *member, const struct lb_
         const bool is_short = member->is_short && room > 0 &&
             atomic_load_explicit(&cq->notify, memory_order_relaxed) == LB_NOTIFY_NONE &&
             !atomic_load_explicit(&proxy->stalled, memory_order_relaxed);
-        const int taken = is_short ? lb_proxy_take_short(proxy, cq, room, wc) : 0;
+        if (!is_short)
+            return -1;
+        const int responded = lb_proxy_is_responded(proxy) ? complete_responded(proxy, cq, room, wc, work) : 0;
+        const int taken = responded < room ? lb_proxy_take_short(proxy, cq, room - responded, wc + responded) : 0;
 
-        return taken > 0 ? taken : -1;
+        return responded + taken > 0 ? responded + taken : -1;
     }
     if (lb_proxy_is_responded(proxy) || atomic_load_explicit(&proxy->stalled, memory_order_relaxed))
         return -1;
@@ -259,7 +274,7 @@ static int drive_all_polled(struct lb_cq *cq, bool polling, int room, struct ibv
         at = at->next != NULL ? at->next : all;
         if (polling)
             keep_awake(member->proxy);
-        const int taken = drive_short(member, cq, room - completed, wc + completed);
+        const int taken = drive_short(member, cq, room - completed, wc + completed, work);
         if (taken < 0)
             take(member->proxy, member->proxy->qp.peer, false, work);
         else

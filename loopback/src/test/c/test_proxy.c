@@ -700,6 +700,80 @@ static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)
 }
 
 /* The poll that has taken the message has seen it awake: the next one tells it how far this end has read. */
+/* One poll completes a send and the message behind it, or first the send: a message needs a place in the array. */
+static void should_complete_acknowledged_requests_before_a_short_message(void)
+{
+    for (int room = 1; room <= 3; room++) {
+        struct other other;
+        struct ibv_wc wc[4];
+
+        open_other(&other);
+        verbs_recv(&other.pair, 0, 10, 0, LENGTH);
+        write_to_it(&other, 1);
+        check_none(&other);
+        atomic_store(&other.to_us->acknowledged, 1);
+        send_line_to_us(&other, 0, IBV_WR_SEND);
+        CHECK_EQ(ibv_poll_cq(other.pair.cq[0], room, wc), room == 1 ? 1 : 2);
+        CHECK_EQ(atomic_load(&other.to_it->acknowledged), room == 1 ? 0 : 1);
+        if (room == 1)
+            CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, wc + 1), 1);
+        CHECK_EQ(wc[0].wr_id, 1);
+        CHECK_EQ(wc[0].opcode, IBV_WC_RDMA_WRITE);
+        CHECK_EQ(wc[1].wr_id, 10);
+        CHECK_EQ(wc[1].opcode, IBV_WC_RECV);
+        CHECK_EQ(atomic_load(&other.to_it->acknowledged), 1);
+        check_none(&other);
+        close_other(&other);
+    }
+}
+
+/* The queue pair fails: the message that came with the failure is not executed. */
+static void should_execute_no_message_behind_a_failure(void)
+{
+    struct other other;
+    struct ibv_wc wc[4];
+
+    open_other(&other);
+    verbs_recv(&other.pair, 0, 10, 0, LENGTH);
+    write_to_it(&other, 1);
+    write_to_it(&other, 2);
+    check_none(&other);
+    respond(&other, 0, IBV_WC_REM_ACCESS_ERR);
+    send_line_to_us(&other, 0, IBV_WR_SEND);
+    CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 4, wc), 3);
+    CHECK_EQ(wc[0].wr_id, 1);
+    CHECK_EQ(wc[0].status, IBV_WC_REM_ACCESS_ERR);
+    CHECK_EQ(wc[1].wr_id, 2);
+    CHECK_EQ(wc[1].status, IBV_WC_WR_FLUSH_ERR);
+    CHECK_EQ(wc[2].wr_id, 10);
+    CHECK_EQ(wc[2].status, IBV_WC_WR_FLUSH_ERR);
+    check_none(&other);
+    CHECK_EQ(atomic_load(&other.to_it->acknowledged), 0);
+    close_other(&other);
+}
+
+/* The other end waits for room for a further response. */
+static void should_wake_for_a_consumed_response_before_a_short_message(void)
+{
+    struct other other;
+    struct ibv_wc wc[4];
+
+    open_other(&other);
+    verbs_recv(&other.pair, 0, 10, 0, LENGTH);
+    write_to_it(&other, 1);
+    check_none(&other);
+    respond(&other, 0, IBV_WC_SUCCESS);
+    send_line_to_us(&other, 0, IBV_WR_SEND);
+    (void)is_woken(&other);
+    atomic_store(&other.to_us->responses.starved, 1);
+    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 4, wc), 2);
+    CHECK_EQ(wc[0].wr_id, 1);
+    CHECK_EQ(wc[1].wr_id, 10);
+    CHECK(is_woken(&other));
+    close_other(&other);
+}
+
 static void should_wake_an_end_that_fell_asleep_while_its_message_was_taken(void)
 {
     struct other other;
@@ -1326,6 +1400,11 @@ const struct test proxy_tests[] = {
     {"a record between processes is seen, and nothing behind it", should_show_a_record_and_nothing_behind_it},
     {"a poll completes as many short messages of another process as it asks for",
         should_complete_as_many_short_messages_as_a_poll_asks_for},
+    {"acknowledged requests to another process complete before a short message",
+        should_complete_acknowledged_requests_before_a_short_message},
+    {"a message of another process behind a failure is not executed", should_execute_no_message_behind_a_failure},
+    {"an end is woken for a consumed response before a short message",
+        should_wake_for_a_consumed_response_before_a_short_message},
     {"an end that falls asleep while its message is taken is woken",
         should_wake_an_end_that_fell_asleep_while_its_message_was_taken},
     {"an end is not woken for an acknowledgement that it does not await",
