@@ -131,12 +131,16 @@ enum Action {
             }
             try {
                 final boolean awaitsHandlers = operator.random().nextInt(4) == 0;
-                if (queue.isByGroup()) {
-                    world.group().removeQueue(queue.queue());
-                } else if (awaitsHandlers && !operator.isHandler()) {
+                if (awaitsHandlers && !operator.isHandler() && !queue.isByGroup()) {
                     owner.pipeline().removeQueue(queue.queue(), PipelineUnderTest.PATIENCE_NS);
                 } else {
-                    owner.pipeline().removeQueue(queue.queue());
+                    Operator.untilInTime(Operator.PATIENCE_NS, () -> {
+                        if (queue.isByGroup()) {
+                            world.group().removeQueue(queue.queue());
+                        } else {
+                            owner.pipeline().removeQueue(queue.queue());
+                        }
+                    });
                 }
                 queue.ownedBy(null, false);
                 queue.detach();

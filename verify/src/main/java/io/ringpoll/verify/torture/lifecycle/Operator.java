@@ -4,6 +4,7 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A caller of public methods in random order: a thread of the scene, or a handler during a completion.
@@ -11,9 +12,11 @@ import java.util.concurrent.TimeUnit;
  * <p>Each operator has its own random numbers, so that its calls are the same in each replay. Used by one thread.
  */
 final class Operator {
+    private static final boolean IS_FAST = Device.current().kind() == DeviceKind.LOOPBACK;
     /** On an emulated CPU a first call takes half a minute. */
-    private static final long GRACE_NS =
-        TimeUnit.SECONDS.toNanos(Device.current().kind() == DeviceKind.LOOPBACK ? 15 : 120);
+    private static final long GRACE_NS = TimeUnit.SECONDS.toNanos(IS_FAST ? 15 : 120);
+    /** For calls with a time-out that the caller does not choose. */
+    static final long PATIENCE_NS = IS_FAST ? 0 : GRACE_NS;
     private static final long[] TIMEOUTS_NS = {0, 0, 1, 1_000, 100_000, 1_000_000, 20_000_000};
     private static final int SHORT_TIMEOUTS = 6;
 
@@ -77,6 +80,27 @@ final class Operator {
 
     long anyTimeoutNs() {
         return TIMEOUTS_NS[random.nextInt(isHandler() ? SHORT_TIMEOUTS : TIMEOUTS_NS.length)];
+    }
+
+    /** A call with a bound of its own. */
+    @FunctionalInterface
+    interface BoundedCall {
+        void run() throws TimeoutException;
+    }
+
+    /** Repeats a call whose time-out may be too short for an emulated CPU. */
+    static void untilInTime(final long patienceNs, final BoundedCall call) throws TimeoutException {
+        final long startNs = System.nanoTime();
+        while (true) {
+            try {
+                call.run();
+                return;
+            } catch (final TimeoutException late) {
+                if (System.nanoTime() - startNs >= patienceNs) {
+                    throw late;
+                }
+            }
+        }
     }
 
     /** Makes a bounded call, and checks its duration. */
