@@ -60,6 +60,7 @@ class WorkRequestIdTest {
             final long id = WorkRequestId.keepalive(counts);
             assertTrue(WorkRequestId.isOther(id));
             assertFalse(WorkRequestId.isOther(counts));
+            assertFalse(WorkRequestId.isGoodbye(counts));
             assertTrue(WorkRequestId.isOther(WorkRequestId.goodbye(counts)));
             assertTrue(WorkRequestId.isOther(WorkRequestId.operation(counts)));
             assertFalse(WorkRequestId.isOperation(id));

@@ -18,6 +18,10 @@ enum Module {
     POLLER("poller", "pipeline"),
     /** The ring and the handlers. */
     PIPELINE("pipeline"),
+    /** Messages over connections. */
+    CONNECTIONS("connections"),
+    /** The doctor and the plans of affinity. */
+    TUNING("tuning"),
     /** The transport for Apache Ratis. */
     RATIS("ratis");
 
