@@ -98,8 +98,9 @@ public final class ClientRole {
                 if (number == 0) {
                     // After the first acknowledgement, every pause is caused by the group. The time starts then, too.
                     if (!free.tryAcquire(load.window(), PATIENCE_S, TimeUnit.SECONDS)) {
-                        lines.printf("%s, after %d s: %s have no leader, or cannot be reached; start a majority of them," +
-                            " with the same --peers%s%n", WAITS, PATIENCE_S, String.join(",", config.peers()),
+                        lines.printf("%s, after %d s: %s have no leader, cannot be reached, or have no place for a further" +
+                            " client, which they log; start a majority of them, with the same --peers%s%n", WAITS,
+                            PATIENCE_S, String.join(",", config.peers()),
                             contestant.transport() == Transport.RINGPOLL ? " and the same raft.rdma.secret.file" : "");
                         lines.flush();
                         acquire(free, load.window());

@@ -90,8 +90,8 @@ class ReplicateProcessesTest {
             processes.start("client", List.of("replicate", "--role", "client", "--peers", peer, "--acknowledged",
                 folder.resolve("records").toString(), "--seconds", "1"));
             processes.awaitLine("client", "no record is acknowledged yet, after 5 s: " + peer +
-                " have no leader, or cannot be reached; start a majority of them, with the same --peers and the same" +
-                " raft.rdma.secret.file");
+                " have no leader, cannot be reached, or have no place for a further client, which they log; start a majority" +
+                " of them, with the same --peers and the same raft.rdma.secret.file");
             Files.createDirectory(folder.resolve("log"));
             processes.start("server", List.of("replicate", "--role", "server", "--peers", peer, "--dir",
                 folder.resolve("log").toString()));
