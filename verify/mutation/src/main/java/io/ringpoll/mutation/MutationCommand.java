@@ -20,7 +20,8 @@ import picocli.CommandLine.Parameters;
 public final class MutationCommand implements Callable<Integer> {
     private static final int FAILED = 1;
 
-    @Parameters(paramLabel = "MODULE", description = "native, loopback, poller, pipeline, connections, tuning, ratis; all if none is given")
+    @Parameters(paramLabel = "MODULE",
+        description = "native, loopback, poller, pipeline, connections, tuning, ratis; all if none is given")
     private List<Module> modules = List.of();
 
     @Option(names = "--classes", split = ",", defaultValue = "io.ringpoll.*", paramLabel = "GLOB",
