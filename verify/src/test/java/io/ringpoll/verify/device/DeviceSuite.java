@@ -23,7 +23,8 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs the tests that need a device, of all modules, in one JVM, and writes a line for each: {@code RESULT CLASS.TEST}.
+ * Runs the tests that need a device, of all modules but {@code ratis}, in one JVM, and writes a line for each:
+ * {@code RESULT CLASS.TEST}.
  *
  * <p>For {@code ./ringpoll softroce suite}. It is minimal, because each loaded class costs time on an emulated CPU: the JUnit
  * console takes longer to start there than a test class to run.
