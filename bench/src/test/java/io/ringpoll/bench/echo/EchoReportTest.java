@@ -52,7 +52,7 @@ class EchoReportTest {
         addAll();
         final List<BenchResult> results = new EchoReport(config, windows).results();
         final List<Goal> goals = Goals.all().stream().filter(goal -> goal.result().startsWith("echo/")).toList();
-        assertEquals(11, goals.size());
+        assertEquals(16, goals.size());
         assertEquals("216 turns, none dropped because a thread lost its CPU, 1992 of the 2208 planned ones missing",
             new EchoReport(config, windows).turns().toString());
         for (final Goal goal : goals) {
