@@ -46,7 +46,7 @@ bool connect_to(int port, struct end *end);
 
 pid_t start_peer(int port, const char *operations, const char *attack);
 
-/* As a listener, whose port can be read from *told, a descriptor of the caller's. */
+/* The other process listens. Its port can be read from *told, a descriptor that the caller closes. */
 pid_t start_listener(const char *attack, int *told);
 
 struct rdma_cm_id *listen_at(int *port);
@@ -59,7 +59,7 @@ void accept_peer(struct rdma_cm_id *listener, struct end *end);
 /* The connection has ended: every request has its completion. */
 void settle(struct end *end);
 
-/* Whether the id has an event that says that the connection has ended. */
+/* Whether the id has the event of the end of its connection. */
 bool has_ended(const struct end *end);
 
 int count_descriptors(void);

@@ -28,7 +28,7 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
         return new SetPair(listening, requesting.start(), listening.listen(0));
     }
 
-    /** A set for tests, which yields the few cores of the machine, and leaves them when nothing has come for a while. */
+    /** A set for tests: its polling thread yields, and sleeps after some time without work, since cores are few. */
     static ConnectionSetBuilder builder() {
         final String name = "set-" + NUMBER.incrementAndGet();
         return ConnectionSet.builder().name(name).address(TestDevice.address()).messagesInFlight(8).maxMessageBytes(256)
@@ -36,7 +36,7 @@ record SetPair(ConnectionSet server, ConnectionSet client, int port) implements 
                 .idleStrategy(yieldThenSleep()));
     }
 
-    /** Without latency while messages come. Most tests wait most of their time, for each other end or for a time-out. */
+    /** No latency while messages arrive. Most tests spend their time in waits, for the other end or for a time-out. */
     static IdleStrategy yieldThenSleep() {
         return new BackoffIdleStrategy(10, 1000, 50_000, 1_000_000);
     }
