@@ -79,7 +79,7 @@ static void take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_a
 /* The watch thread marks an end as asleep before it works for it. */
 static bool is_polled(struct lb_qp *qp)
 {
-    return atomic_load_explicit(&lb_proxy_of(qp)->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+    return atomic_load_explicit(&lb_proxy_of(qp)->inbound->sleep_state, memory_order_relaxed) == LB_WIRE_AWAKE;
 }
 
 /*
@@ -251,7 +251,8 @@ static inline void keep_awake(struct lb_proxy *proxy)
 {
     if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
         atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
-    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE && !awaits_event(proxy->qp.peer))
+    if (atomic_load_explicit(&proxy->inbound->sleep_state, memory_order_relaxed) != LB_WIRE_AWAKE &&
+            !awaits_event(proxy->qp.peer))
         wake_up(proxy);
 }
 
@@ -388,7 +389,7 @@ static bool drive_all(void)
 
     for (size_t i = 0; i < count; i++) {
         struct lb_proxy *proxy = all[i];
-        const bool awake = atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+        const bool awake = atomic_load_explicit(&proxy->inbound->sleep_state, memory_order_relaxed) == LB_WIRE_AWAKE;
 
         if (awake && atomic_exchange_explicit(&proxy->polled, false, memory_order_relaxed)) {
             watched = true;
@@ -563,7 +564,7 @@ struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int
     proxy->outbound = &segment->to[active ? 1 : 0];
     lb_wire_begin(&proxy->requests_in, &proxy->inbound->requests);
     lb_wire_begin(&proxy->responses_in, &proxy->inbound->responses);
-    lb_wire_start(&proxy->requests_out, &proxy->outbound->requests, &proxy->inbound->asleep);
+    lb_wire_start(&proxy->requests_out, &proxy->outbound->requests, &proxy->inbound->sleep_state);
     lb_wire_start(&proxy->responses_out, &proxy->outbound->responses, NULL);
     proxy->socket = socket;
     proxy->doorbell = doorbell;

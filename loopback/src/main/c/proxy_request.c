@@ -41,7 +41,7 @@ static void wake_watch_thread(const struct lb_proxy *proxy)
 
 void lb_proxy_wake_unfenced(struct lb_proxy *proxy, uint32_t completes)
 {
-    _Atomic uint32_t *state = &proxy->outbound->asleep;
+    _Atomic uint32_t *state = &proxy->outbound->sleep_state;
     uint32_t seen = atomic_load_explicit(state, memory_order_relaxed);
     bool notifies = false;
 
@@ -406,8 +406,8 @@ void lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
 {
     /* Read before the responses: those to the requests before this number are there. */
     const uint32_t acknowledged = atomic_load_explicit(&proxy->inbound->acknowledged, memory_order_acquire);
-    const uint32_t turn = atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE ? LB_PROXY_TURN :
-        LB_WIRE_RING;
+    const uint32_t state = atomic_load_explicit(&proxy->inbound->sleep_state, memory_order_relaxed);
+    const uint32_t turn = state == LB_WIRE_AWAKE ? LB_PROXY_TURN : LB_WIRE_RING;
     struct lb_wire_record response;
     const char *payload;
     uint32_t present;

@@ -171,7 +171,8 @@ static inline void wake(struct lb_proxy *proxy, bool answered)
 {
     if (__builtin_expect(lb_wire_starved(&proxy->requests_in), 0))
         lb_proxy_wake_unfenced(proxy, 0);
-    if (__builtin_expect(answered && atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
+    if (__builtin_expect(answered, 0) &&
+            atomic_load_explicit(&proxy->outbound->sleep_state, memory_order_relaxed) != LB_WIRE_AWAKE)
         lb_proxy_wake_unfenced(proxy, LB_WIRE_NOTIFY_SENDS);
 }
 
@@ -222,7 +223,7 @@ static inline void follow(struct lb_proxy *proxy)
 /* No lock held, after messages were taken. */
 static inline void follow_asleep(struct lb_proxy *proxy)
 {
-    if (__builtin_expect(atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
+    if (__builtin_expect(atomic_load_explicit(&proxy->inbound->sleep_state, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
         lb_proxy_announce(proxy);
 }
 
@@ -277,7 +278,7 @@ static inline __attribute__((always_inline)) int take_biased(struct lb_proxy *pr
 static inline bool is_kept_awake(const struct lb_proxy *proxy)
 {
     return atomic_load_explicit(&proxy->polled, memory_order_relaxed) &&
-        atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+        atomic_load_explicit(&proxy->inbound->sleep_state, memory_order_relaxed) == LB_WIRE_AWAKE;
 }
 
 /* proxies_lock held, and released. The usual proxy has a request. */

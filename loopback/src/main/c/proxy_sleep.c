@@ -47,7 +47,7 @@ static void take_due(struct lb_proxy *proxy)
 /* doorbell_lock held. Withdraws a notification that the other end has sent, or is about to send. */
 static void withdraw(struct lb_proxy *proxy)
 {
-    _Atomic uint32_t *state = &proxy->inbound->asleep;
+    _Atomic uint32_t *state = &proxy->inbound->sleep_state;
 
     if (atomic_load_explicit(state, memory_order_relaxed) & LB_WIRE_NOTIFIED &&
             atomic_fetch_and(state, ~(uint32_t)LB_WIRE_NOTIFIED) & LB_WIRE_NOTIFIED)
@@ -92,7 +92,7 @@ static bool awaits_event(const struct lb_proxy *proxy)
  */
 static uint32_t change(struct lb_proxy *proxy, unsigned int from, uint32_t otherwise)
 {
-    _Atomic uint32_t *state = &proxy->inbound->asleep;
+    _Atomic uint32_t *state = &proxy->inbound->sleep_state;
     uint32_t flags = 0;
     int tries = 0;
 
@@ -134,7 +134,7 @@ bool lb_proxy_rearm(struct lb_proxy *proxy)
 void lb_proxy_stay_awake(struct lb_proxy *proxy)
 {
     lb_lock_acquire(&proxy->doorbell_lock);
-    if (atomic_exchange(&proxy->inbound->asleep, LB_WIRE_AWAKE) & LB_WIRE_NOTIFIED)
+    if (atomic_exchange(&proxy->inbound->sleep_state, LB_WIRE_AWAKE) & LB_WIRE_NOTIFIED)
         proxy->notification_due = true;
     if (proxy->notification_due)
         withdraw(proxy);
@@ -146,9 +146,9 @@ void lb_proxy_end_wake_up(struct lb_proxy *proxy)
     uint32_t woken = LB_WIRE_WOKEN;
 
     lb_lock_acquire(&proxy->doorbell_lock);
-    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) & LB_WIRE_NOTIFIED)
+    if (atomic_load_explicit(&proxy->inbound->sleep_state, memory_order_relaxed) & LB_WIRE_NOTIFIED)
         withdraw(proxy);
-    (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &woken, LB_WIRE_ASLEEP);
+    (void)atomic_compare_exchange_strong(&proxy->inbound->sleep_state, &woken, LB_WIRE_ASLEEP);
     lb_lock_release(&proxy->doorbell_lock);
     lb_wire_fence();
 }
@@ -164,7 +164,7 @@ bool lb_proxy_take_notification(struct lb_proxy *proxy)
         set_subscribed(proxy, false);
     } else if (doorbell == LB_DOORBELL_RUNG) {
         notified = proxy->notification_due ||
-            atomic_fetch_and(&proxy->inbound->asleep, ~(uint32_t)LB_WIRE_NOTIFIED) & LB_WIRE_NOTIFIED;
+            atomic_fetch_and(&proxy->inbound->sleep_state, ~(uint32_t)LB_WIRE_NOTIFIED) & LB_WIRE_NOTIFIED;
         proxy->notification_due = false;
         if (!notified)
             lb_proxy_break_off(proxy);
@@ -175,7 +175,7 @@ bool lb_proxy_take_notification(struct lb_proxy *proxy)
 
 static bool is_suppressed(const struct lb_proxy *proxy)
 {
-    return (atomic_load_explicit(&proxy->outbound->asleep, memory_order_acquire) & LB_WIRE_STATE) == LB_WIRE_SUPPRESSED;
+    return (atomic_load_explicit(&proxy->outbound->sleep_state, memory_order_acquire) & LB_WIRE_STATE) == LB_WIRE_SUPPRESSED;
 }
 
 /* Grows when the other end is notified or reads a record: between two looks with the same value it has done nothing. */
@@ -235,7 +235,7 @@ void lb_proxy_unsubscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member)
     member->is_subscribed = false;
     member->subscription.cq = NULL;
     member->cq = NULL;
-    (void)atomic_fetch_and(&proxy->inbound->asleep, ~(member->completes & (LB_WIRE_NOTIFY_RECEIVES | LB_WIRE_NOTIFY_SENDS)));
+    (void)atomic_fetch_and(&proxy->inbound->sleep_state, ~(member->completes & (LB_WIRE_NOTIFY_RECEIVES | LB_WIRE_NOTIFY_SENDS)));
     lb_lock_release(&proxy->doorbell_lock);
 }
 

@@ -52,8 +52,8 @@ int lb_wire_create(struct lb_wire_segment **segment)
         return -1;
     }
     /* Nobody polls yet at either end. */
-    atomic_store_explicit(&(*segment)->to[0].asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
-    atomic_store_explicit(&(*segment)->to[1].asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
+    atomic_store_explicit(&(*segment)->to[0].sleep_state, LB_WIRE_ASLEEP, memory_order_relaxed);
+    atomic_store_explicit(&(*segment)->to[1].sleep_state, LB_WIRE_ASLEEP, memory_order_relaxed);
     return fd;
 }
 
@@ -105,10 +105,10 @@ static void look(struct lb_wire_producer *producer)
     lb_wire_set_limit(producer);
 }
 
-void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *asleep)
+void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *sleep_state)
 {
     producer->ring = ring;
-    producer->asleep = asleep;
+    producer->sleep_state = sleep_state;
     producer->stream.costs = &ring->costs;
     producer->lap = LB_WIRE_MIN_LAP;
     lb_wire_set_limit(producer);

@@ -123,7 +123,7 @@ enum {
 };
 
 struct lb_wire_half {
-    alignas(64) _Atomic uint32_t asleep;
+    alignas(64) _Atomic uint32_t sleep_state;
     /* Of the end that consumes this half: its requests before this number are done with, those without a response in success. */
     alignas(64) _Atomic uint32_t acknowledged;
     struct lb_wire_ring requests;
@@ -137,7 +137,7 @@ struct lb_wire_segment {
 /* This process's side of a ring; one of the two. */
 struct lb_wire_producer {
     struct lb_wire_ring *ring;
-    const _Atomic uint32_t *asleep; /* whether this end sleeps; NULL: it may */
+    const _Atomic uint32_t *sleep_state; /* of this end; NULL: it may sleep */
     uint64_t produced;
     uint64_t limit;    /* see lb_wire_set_limit */
     uint32_t lap;      /* see lb_wire_next; a multiple of 64 */
@@ -180,10 +180,10 @@ static inline void lb_wire_fence(void)
 }
 
 /*
- * Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. `asleep`: the state of
+ * Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. `sleep_state`: of
  * this end, which looks for room again by itself while it is awake, and when it falls asleep; or NULL.
  */
-void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *asleep);
+void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *sleep_state);
 void lb_wire_begin(struct lb_wire_consumer *consumer, struct lb_wire_ring *ring);
 
 /*
@@ -206,7 +206,7 @@ static inline void lb_wire_await_consumption(struct lb_wire_producer *producer)
 /* The same if this end sleeps. Returns whether it does: an end that polls costs the consumer nothing. */
 static inline bool lb_wire_await_asleep(struct lb_wire_producer *producer)
 {
-    if (producer->asleep != NULL && atomic_load_explicit(producer->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
+    if (producer->sleep_state != NULL && atomic_load_explicit(producer->sleep_state, memory_order_relaxed) == LB_WIRE_AWAKE)
         return false;
     lb_wire_await_consumption(producer);
     return true;

@@ -21,8 +21,8 @@
 /* Notifies this process as the device of the other one does: the state, then the byte. */
 static void set_notified(struct other *other)
 {
-    CHECK(atomic_load(&other->to_us->asleep) & LB_WIRE_NOTIFY_RECEIVES);
-    atomic_store(&other->to_us->asleep, LB_WIRE_SUPPRESSED | LB_WIRE_NOTIFIED);
+    CHECK(atomic_load(&other->to_us->sleep_state) & LB_WIRE_NOTIFY_RECEIVES);
+    atomic_store(&other->to_us->sleep_state, LB_WIRE_SUPPRESSED | LB_WIRE_NOTIFIED);
 }
 
 static void send_byte(struct other *other)
@@ -110,14 +110,14 @@ static void should_work_in_the_call_that_fetches_the_event(void)
     for (uint64_t i = 0; i < 100; i++) {
         verbs_recv(&other.pair, 0, i, 0, LENGTH);
         request_event(&other);
-        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+        CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
         CHECK(!is_readable(&other));
         CHECK(!fetch(&other));
         send_to_us(&other);
         notify(&other);
         CHECK(is_readable(&other));
         CHECK(fetch(&other));
-        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_SUPPRESSED);
+        CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_SUPPRESSED);
         CHECK(!is_readable(&other));
         CHECK(!fetch(&other));
         CHECK(poll_one(&other, i));
@@ -131,14 +131,14 @@ static void should_not_subscribe_a_channel_whose_descriptor_blocks(void)
         CHECK_EQ(fcntl(other.pair.channel->fd, F_SETFL, 0), 0);
         verbs_recv(&other.pair, 0, i, 0, LENGTH);
         request_event(&other);
-        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+        CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
         send_to_us(&other);
         lb_proxy_answer(other.proxy);
         CHECK(fetch(&other));
         CHECK(poll_one(&other, i));
         CHECK_EQ(fcntl(other.pair.channel->fd, F_SETFL, O_NONBLOCK), 0);
         request_event(&other);
-        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+        CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
     }
 }
 
@@ -151,7 +151,7 @@ static void should_be_woken_while_an_event_without_a_notification_is_requested(v
     lb_proxy_answer(other.proxy);
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 1), 0); /* of solicited ones */
     CHECK(fetch(&other)); /* the first event */
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
 }
 
 /* The other end has set the flag of its notification. A poll takes the message and the event is fetched before the byte arrives. */
@@ -174,7 +174,7 @@ static void should_not_be_readable_when_the_byte_comes_after_the_event(void)
     verbs_recv(&other.pair, 0, 2, 0, LENGTH);
     request_event(&other);
     CHECK(!is_readable(&other));
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
     send_to_us(&other);
     notify(&other);
     CHECK(fetch(&other));
@@ -186,11 +186,11 @@ static void should_not_subscribe_while_a_byte_is_on_its_way(void)
 {
     fetch_before_the_byte();
     request_event(&other);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     send_byte(&other);
     CHECK(!is_readable(&other));
     request_event(&other);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
     CHECK(!is_readable(&other));
 }
 
@@ -203,7 +203,7 @@ static void should_go_on_waiting_after_a_notification_without_a_completion(void)
     CHECK(is_readable(&other));
     CHECK(!fetch(&other));
     CHECK(!is_readable(&other));
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
     verbs_recv(&other.pair, 0, 3, 0, LENGTH);
     CHECK(is_readable(&other));
     CHECK(fetch(&other));
@@ -214,13 +214,13 @@ static void should_go_on_waiting_after_a_notification_without_a_completion(void)
 static void should_be_woken_for_requests_that_complete_nothing(void)
 {
     request_event(&other);
-    atomic_store(&other.to_us->asleep, LB_WIRE_WOKEN);
+    atomic_store(&other.to_us->sleep_state, LB_WIRE_WOKEN);
     put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
         .size = sizeof(struct lb_wire_record), .kind = LB_WIRE_REQUEST, .opcode = IBV_WR_RDMA_WRITE});
     lb_proxy_answer(other.proxy);
     CHECK_EQ(atomic_load(&other.to_it->acknowledged), 1);
     CHECK(!is_readable(&other));
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
 }
 
 static void write_to_it(struct other *other, uint64_t wr_id)
@@ -235,24 +235,24 @@ static void message_to_it(struct other *other, uint64_t wr_id)
 
 static void should_notify_an_end_of_requested_completions_and_wake_it_for_the_rest(void)
 {
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_RECEIVES);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_RECEIVES);
     message_to_it(&other, 1);
     CHECK(is_notified(&other));
     CHECK(!is_woken(&other));
-    CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_SUPPRESSED | LB_WIRE_NOTIFIED);
+    CHECK_EQ(atomic_load(&other.to_it->sleep_state), LB_WIRE_SUPPRESSED | LB_WIRE_NOTIFIED);
     message_to_it(&other, 2);
     CHECK(!is_notified(&other));
     CHECK(!is_woken(&other));
     write_to_it(&other, 3); /* no thread may be waiting there */
     CHECK(!is_notified(&other));
     CHECK(is_woken(&other));
-    CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_WOKEN | LB_WIRE_NOTIFIED);
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_SENDS);
+    CHECK_EQ(atomic_load(&other.to_it->sleep_state), LB_WIRE_WOKEN | LB_WIRE_NOTIFIED);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_SENDS);
     message_to_it(&other, 4);
     CHECK(!is_notified(&other));
     CHECK(is_woken(&other));
     /* An acknowledgement completes a request there. */
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_SENDS);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP | LB_WIRE_NOTIFY_SENDS);
     verbs_recv(&other.pair, 0, 5, 0, LENGTH);
     send_to_us(&other);
     CHECK(poll_one(&other, 5));
@@ -265,7 +265,7 @@ static void should_wake_an_end_that_does_not_react_to_its_notification(void)
 {
     bool woken = false;
 
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | NOTIFY_BOTH);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP | NOTIFY_BOTH);
     message_to_it(&other, 1);
     CHECK(is_notified(&other));
     for (const double limit = seconds() + 10; !woken && seconds() < limit;) {
@@ -274,7 +274,7 @@ static void should_wake_an_end_that_does_not_react_to_its_notification(void)
     }
     CHECK(woken);
     /* Also without a notification, after the fetch of an event. */
-    atomic_store(&other.to_it->asleep, LB_WIRE_SUPPRESSED);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_SUPPRESSED);
     message_to_it(&other, 2);
     CHECK(!is_notified(&other));
     woken = false;
@@ -313,7 +313,7 @@ static void should_not_wake_an_end_that_was_notified_just_now(void)
         const struct timespec moment = {.tv_nsec = 300000};
 
         (void)is_woken(&other);
-        atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP | NOTIFY_BOTH);
+        atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP | NOTIFY_BOTH);
         message_to_it(&other, i);
         const bool notified = is_notified(&other);
         (void)nanosleep(&moment, NULL);
@@ -348,7 +348,7 @@ static void should_not_subscribe_to_a_doorbell_that_is_shut_down(void)
     CHECK(!is_readable(&other));
     CHECK(!fetch(&other));
     request_event(&other);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     verbs_recv(&other.pair, 0, 1, 0, LENGTH);
     send_to_us(&other);
     lb_proxy_answer(other.proxy);
@@ -369,11 +369,11 @@ static void should_not_be_readable_for_the_end_of_the_other_process(void)
 
 static void should_not_want_notifications_while_no_event_is_requested(void)
 {
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 1), 0); /* of solicited ones, which the other end does not distinguish */
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     request_event(&other);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP | NOTIFY_BOTH);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP | NOTIFY_BOTH);
 }
 
 const struct test doorbell_tests[] = {

@@ -227,7 +227,7 @@ static void should_ask_to_be_woken_for_room_when_it_falls_asleep(void)
     open_other_with(&other, &(struct verbs_options){.max_wr = fill + 1, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7});
     for (uint64_t i = 0; i < fill; i++)
         verbs_send(&other.pair, 0, i, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, 0);
-    atomic_store(&other.to_us->asleep, LB_WIRE_AWAKE);
+    atomic_store(&other.to_us->sleep_state, LB_WIRE_AWAKE);
     verbs_send(&other.pair, 0, fill, IBV_WR_RDMA_WRITE, VERBS_BUFFER_SIZE, IBV_SEND_SIGNALED);
     CHECK_EQ(atomic_load(&other.to_it->requests.starved), 0);
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
@@ -516,10 +516,10 @@ static void should_wake_an_end_that_sleeps_once_until_it_answers(void)
     write_to_it(&other, 1);
     CHECK(is_woken(&other));
     CHECK(request_at(&other, 0)->flags & LB_WIRE_AWAITED);
-    CHECK_EQ(atomic_load(&other.to_it->asleep), LB_WIRE_WOKEN);
+    CHECK_EQ(atomic_load(&other.to_it->sleep_state), LB_WIRE_WOKEN);
     write_to_it(&other, 2);
     CHECK(!is_woken(&other));
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP);
     verbs_recv(&other.pair, 0, 3, 0, LENGTH);
     send_to_us(&other);
     check_next(&other, 3, IBV_WC_SUCCESS);
@@ -533,7 +533,7 @@ static bool sleeps_while_polled(struct other *other, double *polled)
 {
     struct ibv_wc wc;
     const double now = seconds();
-    const bool sleeps = atomic_load(&other->to_us->asleep) != LB_WIRE_AWAKE && now - *polled < 0.0005;
+    const bool sleeps = atomic_load(&other->to_us->sleep_state) != LB_WIRE_AWAKE && now - *polled < 0.0005;
 
     CHECK_EQ(ibv_poll_cq(other->pair.cq[0], 1, &wc), 0);
     *polled = now;
@@ -575,9 +575,9 @@ static void should_fall_asleep_after_the_last_poll(void)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 100; i++)
             (void)sleeps_while_polled(&other, &polled);
-        for (const double limit = seconds() + 10; atomic_load(&other.to_us->asleep) == LB_WIRE_AWAKE && seconds() < limit;)
+        for (const double limit = seconds() + 10; atomic_load(&other.to_us->sleep_state) == LB_WIRE_AWAKE && seconds() < limit;)
             (void)poll(NULL, 0, 1);
-        CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+        CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
         (void)poll(NULL, 0, round * 2 * LB_WATCH_LAST_TICKS); /* while the thread ticks, and when it has stopped */
     }
     close_other(&other);
@@ -593,12 +593,12 @@ static void should_stay_asleep_while_an_event_is_requested(void)
     open_other(&other);
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
     check_none(&other);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     verbs_recv(&other.pair, 0, 1, 0, LENGTH);
     send_to_us(&other);
     check_next(&other, 1, IBV_WC_SUCCESS);
     check_none(&other);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_AWAKE);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_AWAKE);
     CHECK_EQ(ibv_get_cq_event(other.pair.channel, &cq, &context), 0);
     ibv_ack_cq_events(cq, 1);
     close_other(&other);
@@ -766,7 +766,7 @@ static void should_wake_for_a_consumed_response_before_a_short_message(void)
     send_line_to_us(&other, 0, IBV_WR_SEND);
     (void)is_woken(&other);
     atomic_store(&other.to_us->responses.starved, 1);
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP);
     CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 4, wc), 2);
     CHECK_EQ(wc[0].wr_id, 1);
     CHECK_EQ(wc[1].wr_id, 10);
@@ -783,10 +783,10 @@ static void should_wake_an_end_that_fell_asleep_while_its_message_was_taken(void
     verbs_recv(&other.pair, 0, 1, 0, LENGTH);
     check_none(&other);
     CHECK(!is_woken(&other));
-    atomic_store(&other.to_it->asleep, LB_WIRE_AWAKE);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_AWAKE);
     answer_us(&other, 0, IBV_WR_SEND, LB_WIRE_AWAITED, 0);
     check_next(&other, 1, IBV_WC_SUCCESS);
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP);
     CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
     CHECK(is_woken(&other));
     close_other(&other);
@@ -799,7 +799,7 @@ static void should_not_wake_for_an_acknowledgement_that_nobody_awaits(void)
     struct ibv_wc wc;
 
     open_other(&other);
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP);
     for (uint32_t i = 0; i < 100; i++) {
         verbs_recv(&other.pair, 0, i, 0, LENGTH);
         CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
@@ -834,7 +834,7 @@ static void should_wake_for_consumption_that_is_awaited(void)
     check_none(&other);
     send_line_to_us(&other, 0, IBV_WR_SEND);
     atomic_store(&other.to_us->requests.starved, 1);
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP);
     lb_proxy_answer(other.proxy);
     check_next(&other, 0, IBV_WC_SUCCESS);
     CHECK(is_woken(&other));
@@ -853,7 +853,7 @@ static void should_wake_for_consumption_that_a_busy_poll_makes(void)
         check_none(&other);
     send_line_to_us(&other, 0, IBV_WR_SEND);
     atomic_store(&other.to_us->requests.starved, 1);
-    atomic_store(&other.to_it->asleep, LB_WIRE_ASLEEP);
+    atomic_store(&other.to_it->sleep_state, LB_WIRE_ASLEEP);
     check_next(&other, 0, IBV_WC_SUCCESS);
     check_none(&other);
     CHECK(is_woken(&other));
@@ -1178,13 +1178,13 @@ static void should_take_all_of_a_long_response_while_it_sleeps(void)
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[0], 0), 0);
     CHECK_EQ(ibv_post_send(other.pair.qp[0], &wr, &bad), 0);
     const struct lb_wire_record *first = request_at(&other, 0);
-    atomic_store(&other.to_us->asleep, LB_WIRE_WOKEN); /* for the first part */
+    atomic_store(&other.to_us->sleep_state, LB_WIRE_WOKEN); /* for the first part */
     for (uint32_t i = 0; i < PARTS; i++)
         put(&other.to_us->responses, &other.responses_at, &(struct lb_wire_record){
             .size = lb_wire_record_size(LB_WIRE_CHUNK), .kind = LB_WIRE_RESPONSE, .flags = i < PARTS - 1 ? LB_WIRE_MORE : 0,
             .length = LB_WIRE_CHUNK, .number = first->number, .offset = i * LB_WIRE_CHUNK});
     lb_proxy_answer(other.proxy);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     CHECK_EQ(atomic_load(&other.to_us->responses.consumed), PARTS * lb_wire_record_size(LB_WIRE_CHUNK));
     CHECK(readable(other.pair.channel->fd, 3000));
     CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -1230,7 +1230,7 @@ static void should_execute_a_request_behind_an_acknowledgement_that_wakes_nobody
         put(&other.to_us->requests, &other.requests_at, &(struct lb_wire_record){
             .size = sizeof(struct lb_wire_record), .kind = LB_WIRE_REQUEST,
             .opcode = i < MANY ? IBV_WR_RDMA_WRITE : IBV_WR_SEND, .number = i, .rnr_retry = 7});
-    atomic_store(&other.to_us->asleep, LB_WIRE_WOKEN);
+    atomic_store(&other.to_us->sleep_state, LB_WIRE_WOKEN);
     lb_proxy_answer(other.proxy);
     atomic_store(&other.to_us->acknowledged, 1); /* the write, while our requests are executed: nobody is woken */
     CHECK(readable(other.pair.channel->fd, 10000));
@@ -1343,7 +1343,7 @@ static void should_stay_asleep_while_an_event_of_its_other_queue_is_requested(vo
     CHECK_EQ(ibv_req_notify_cq(other.pair.cq[1], 0), 0);
     for (int i = 0; i < 1000; i++)
         CHECK_EQ(ibv_poll_cq(other.pair.cq[0], 1, &wc), 0);
-    CHECK_EQ(atomic_load(&other.to_us->asleep), LB_WIRE_ASLEEP);
+    CHECK_EQ(atomic_load(&other.to_us->sleep_state), LB_WIRE_ASLEEP);
     close_other(&other);
 }
 
