@@ -35,7 +35,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
  */
 public final class Link {
     private final Node node;
-    private final int number;
+    private final long number;
     private final String name;
     private final RcConnection connection;
     private final CompletionQueue polled;
@@ -53,7 +53,7 @@ public final class Link {
     /** Whether it occupies one of the node's slots, until it is released. */
     private boolean hasSlot;
 
-    Link(final Node node, final int number, final String name, final RcConnection connection,
+    Link(final Node node, final long number, final String name, final RcConnection connection,
         final Handshake handshake, final MessageBuffers memory, final PeerCounters peer) {
         this.node = node;
         this.number = number;
@@ -95,7 +95,7 @@ public final class Link {
         return !lifecycle.isEnded();
     }
 
-    int number() {
+    long number() {
         return number;
     }
 

@@ -65,7 +65,8 @@ public final class Node implements AutoCloseable {
     private final PendingConnects pending;
     private final AtomicLong unsent = new AtomicLong();
     private final AtomicLong defects = new AtomicLong();
-    private int nextNumber = 1;
+    /** 64 bits: no link ever gets the number of another one. They order the links, and choose none for a frame. */
+    private long nextNumber = 1;
     private boolean closed;
 
     /**
@@ -294,7 +295,7 @@ public final class Node implements AutoCloseable {
     }
 
     /** The connection with a number, counted from 1; null if it has ended. */
-    Link link(final int number) {
+    Link link(final long number) {
         return links.stream().filter(link -> link.number() == number).findAny().orElse(null);
     }
 

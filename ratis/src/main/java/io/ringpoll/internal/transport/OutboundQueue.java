@@ -180,7 +180,7 @@ final class OutboundQueue {
         final int offset = sends.nextOffset();
         final long id = sends.nextId();
         final ByteBuffer buffer = memory.slice(offset, node.config().bufferBytes());
-        final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease(), frame.ticket());
+        final int advertised = frame.lease() == null ? Rendezvous.NO_REGION : rendezvous.advertise(frame.lease(), frame.ticket());
         boolean posted = false;
         try {
             final int length = frame.isUrgent() ? frame.writeUrgent(buffer, urgentCredits.owed()) :

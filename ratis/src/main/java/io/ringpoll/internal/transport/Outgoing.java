@@ -125,7 +125,7 @@ final class Outgoing {
 
     /** Writes the frame of an urgent message, or of a return of urgent credits. */
     int writeUrgent(final ByteBuffer buffer, final int credits) throws IOException {
-        return write(buffer, credits, 0, FrameHeader.FLAG_URGENT);
+        return write(buffer, credits, Rendezvous.NO_REGION, FrameHeader.FLAG_URGENT);
     }
 
     private int write(final ByteBuffer buffer, final int credits, final int advertised, final byte flags) throws IOException {

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 final class PendingConnects {
     private final long keepNs;
     /** Those of each peer, by their numbers: it accepts them in this order. */
-    private final Map<String, TreeMap<Integer, Pending>> byPeer = new HashMap<>();
+    private final Map<String, TreeMap<Long, Pending>> byPeer = new HashMap<>();
 
     private record Pending(Link link, long endNs) {
     }
@@ -41,7 +41,7 @@ final class PendingConnects {
      * all have failed.
      */
     synchronized Link take(final String peer) {
-        final TreeMap<Integer, Pending> links = byPeer.getOrDefault(peer, new TreeMap<>());
+        final TreeMap<Long, Pending> links = byPeer.getOrDefault(peer, new TreeMap<>());
         links.values().removeIf(pending -> !pending.link.isOpen());
         final Link taken = links.values().stream().map(Pending::link).filter(link -> link.established().isDone()).findFirst()
             .orElse(links.isEmpty() ? null : links.firstEntry().getValue().link);

@@ -21,6 +21,8 @@ import org.agrona.CloseHelper;
 final class Rendezvous {
     /** Maximum number of messages per peer that are being read, or have been read and wait for their delivery. */
     static final int MAX_LANDINGS = 4;
+    /** In frames without a region. */
+    static final int NO_REGION = 0;
 
     private final Link link;
     private final Node node;
@@ -61,11 +63,20 @@ final class Rendezvous {
      * Registers a region that is advertised to the peer; called with the lock held.
      *
      * @param ticket of the request that the message answers, which ends with the release of the region; or null
+     * @return its number: not 0, and not that of a region that the peer has not released; after 2^32 regions they repeat
      */
     int advertise(final RegionPool.Lease lease, final Intake.Ticket ticket) {
-        final int number = nextAdvertised++;
-        advertised.put(number, new Advertised(lease, ticket));
+        final Advertised region = new Advertised(lease, ticket);
+        int number;
+        do {
+            number = nextAdvertised++;
+        } while (number == NO_REGION || advertised.putIfAbsent(number, region) != null);
         return number;
+    }
+
+    /** Lets the numbers continue with another one; for tests. */
+    void continueWith(final int number) {
+        nextAdvertised = number;
     }
 
     /** Unregisters a region that was not advertised after all; called with the lock held. */

@@ -78,6 +78,37 @@ class RendezvousTest {
         }
     }
 
+    /** 2^32 messages later, the peer may still not have read one: it would release another one, which it has not read either. */
+    @Test
+    void shouldGiveNoRegionTheNumberOfAnUnreleasedOne() throws Exception {
+        final Rendezvous rendezvous = new Rendezvous(null, server(Nodes.CREDITS, Nodes::echo).node(), null);
+        assertEquals(List.of(1, 2, 3), List.of(rendezvous.advertise(null, null), rendezvous.advertise(null, null),
+            rendezvous.advertise(null, null)));
+        rendezvous.withdraw(2);
+        rendezvous.continueWith(-1);
+        assertEquals(List.of(-1, 2, 4), List.of(rendezvous.advertise(null, null), rendezvous.advertise(null, null),
+            rendezvous.advertise(null, null)));
+    }
+
+    @Test
+    void shouldPassLongMessagesWhileTheirNumbersRepeat() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, Nodes::echo);
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        server.awaitOpened(1);
+        for (final int number : new int[] {Integer.MAX_VALUE, -1}) {
+            for (final Link side : List.of(link, server.node().link(1))) {
+                synchronized (side) {
+                    side.rendezvous().continueWith(number);
+                }
+            }
+            for (int i = 0; i < 3; i++) {
+                Nodes.assertEchoed(link, Nodes.random(LONG_BYTES));
+            }
+        }
+        assertEquals(6, server.counters().value(Count.RENDEZVOUS_SENT));
+        assertTrue(link.isOpen());
+    }
+
     @Test
     void shouldRetryARefusedReadAtTheNextFrames() throws Exception {
         final Nodes.Server server = server(Nodes.CREDITS, Nodes::echo);
