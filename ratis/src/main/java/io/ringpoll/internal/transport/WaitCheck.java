@@ -1,9 +1,10 @@
 package io.ringpoll.internal.transport;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,6 +13,9 @@ import org.slf4j.LoggerFactory;
  * up all connections. A thread of its own samples the handlers. The connection of a handler that has waited ends with an {@link
  * AssertionError}, which has the stack of the wait. The locks of this transport are not reported: nothing waits while it holds
  * them.
+ *
+ * <p>A wait is as long as the number of samples in which the thread waits in the same call, not as the time by the clock: where
+ * there is no CPU for the threads of this process, or where all of them are stopped, there is none for the samples either.
  */
 final class WaitCheck {
     /** System property that enables the check: the shortest wait that is reported, in milliseconds. */
@@ -19,9 +23,15 @@ final class WaitCheck {
 
     private static final Logger LOG = LoggerFactory.getLogger(WaitCheck.class);
     private static final String OWN_PACKAGES = "io.ringpoll.";
-    private static final int SAMPLES = 4;
+    private static final String LIBRARIES = "org.apache.ratis.thirdparty.";
+    /** After the first one in which a thread waits. */
+    private static final int SAMPLES = 8;
+    private static final int MOST_KEPT = 16;
 
-    private final long limitNs;
+    /** The last violations in this process. */
+    private static final List<AssertionError> FOUND = new ArrayList<>();
+
+    private final Duration interval;
     private final List<Call> calls = new CopyOnWriteArrayList<>();
     private volatile int violations;
     private volatile boolean ended;
@@ -33,7 +43,8 @@ final class WaitCheck {
         private volatile long number;
         private volatile AssertionError violation;
         private long sampled;
-        private long waitingSinceNs;
+        /** Number of samples after the first one in which it waits. */
+        private int samples;
 
         private Call() {
         }
@@ -54,18 +65,19 @@ final class WaitCheck {
         }
 
         /** Looks for a wait; returns true if one has been found. */
-        private boolean sample(final long nowNs, final long limitNs) {
+        private boolean sample() {
             final long current = number;
             final StackTraceElement[] stack = (current & 1) == 1 && isWaiting() ? thread.getStackTrace() : null;
             if (stack == null || !isForeign(stack)) {
                 sampled = 0;
             } else if (sampled != current) {
                 sampled = current;
-                waitingSinceNs = nowNs;
-            } else if (nowNs - waitingSinceNs >= limitNs && violation == null && number == current) {
+                samples = 0;
+            } else if (++samples == SAMPLES && number == current) {
                 final AssertionError found = new AssertionError(thread.getName() + " waits in a handler");
                 found.setStackTrace(stack);
                 violation = found;
+                keep(found);
                 LOG.error("a handler waits", found);
                 return true;
             }
@@ -79,10 +91,11 @@ final class WaitCheck {
             };
         }
 
-        /** Whether the first frame outside the JDK is not of this transport. */
+        /** Whether the first frame outside the JDK, and the engine's libraries, is not of this transport. */
         private static boolean isForeign(final StackTraceElement[] stack) {
             for (final StackTraceElement frame : stack) {
-                if (frame.getModuleName() == null || !frame.getModuleName().startsWith("java.")) {
+                final boolean isJdk = frame.getModuleName() != null && frame.getModuleName().startsWith("java.");
+                if (!isJdk && !frame.getClassName().startsWith(LIBRARIES)) {
                     return !frame.getClassName().startsWith(OWN_PACKAGES);
                 }
             }
@@ -91,7 +104,7 @@ final class WaitCheck {
     }
 
     WaitCheck(final String name, final long limitNs) {
-        this.limitNs = limitNs;
+        interval = Duration.ofNanos(limitNs / SAMPLES);
         Thread.ofPlatform().daemon().name("wait-check-of-" + name).start(this::run);
     }
 
@@ -108,6 +121,24 @@ final class WaitCheck {
         return call;
     }
 
+    private static void keep(final AssertionError found) {
+        synchronized (FOUND) {
+            if (FOUND.size() == MOST_KEPT) {
+                FOUND.removeFirst();
+            }
+            FOUND.add(found);
+        }
+    }
+
+    /** Removes the violations that all checks in this process have found, the last 16 of them. */
+    static List<AssertionError> takeFound() {
+        synchronized (FOUND) {
+            final List<AssertionError> taken = List.copyOf(FOUND);
+            FOUND.clear();
+            return taken;
+        }
+    }
+
     /** Number of waits found. */
     int violations() {
         return violations;
@@ -120,10 +151,13 @@ final class WaitCheck {
 
     private void run() {
         while (!ended) {
-            LockSupport.parkNanos(limitNs / SAMPLES);
-            final long nowNs = System.nanoTime();
+            try {
+                Thread.sleep(interval);
+            } catch (final InterruptedException nobodyDoes) {
+                return;
+            }
             for (final Call call : calls) {
-                if (call.sample(nowNs, limitNs)) {
+                if (call.sample()) {
                     violations++;
                 }
             }

@@ -16,12 +16,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.AutoCloseableLock;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class WaitCheckTest {
@@ -33,6 +35,8 @@ class WaitCheckTest {
     @AfterEach
     void end() {
         check.end();
+        // These are on purpose.
+        WaitCheck.takeFound();
     }
 
     /** Runs the steps of a handler on a thread of its own. */
@@ -69,6 +73,30 @@ class WaitCheckTest {
             .anyMatch(frame -> frame.getClassName().equals(AutoCloseableLock.class.getName())), violation.toString());
     }
 
+    /** As {@link NoWaitsExtension} does after each test of the module. */
+    @Test
+    void shouldFailTheTestInWhichAHandlerWaits() throws Exception {
+        NoWaitsExtension.check();
+        handle(call -> {
+            while (check.violations() == 0) {
+                sleep(LONGER);
+            }
+        }).get(30, TimeUnit.SECONDS);
+        final AssertionError failure = assertThrows(AssertionError.class, NoWaitsExtension::check);
+        assertTrue(Arrays.stream(failure.getCause().getStackTrace())
+            .anyMatch(frame -> frame.getClassName().equals(TimeDuration.class.getName())), failure.toString());
+        NoWaitsExtension.check();
+    }
+
+    /** The property of the test JVMs, and the extension. */
+    @Test
+    @EnabledIfSystemProperty(named = "basedir", matches = ".*", disabledReason = "is not run by Maven")
+    void shouldCheckAllTestsOfTheModule() {
+        final Long limitMs = Long.getLong(WaitCheck.PROPERTY);
+        assertTrue(limitMs != null && limitMs <= 200, WaitCheck.PROPERTY + " is " + limitMs);
+        assertTrue(NoWaitsExtension.isRegistered());
+    }
+
     @Test
     void shouldReportAWaitOnce() throws Exception {
         final AssertionError second = handle(call -> {
@@ -93,6 +121,14 @@ class WaitCheckTest {
                 throw new IllegalStateException(e);
             }
         }).get(30, TimeUnit.SECONDS));
+        assertEquals(0, check.violations());
+    }
+
+    /** A test of this module may wait in a handler, by means of a library of the engine, too. */
+    @Test
+    void shouldNotReportTheWaitsOfTests() throws Exception {
+        assertNull(handle(call -> Uninterruptibles.sleepUninterruptibly(10 * LIMIT_MS, TimeUnit.MILLISECONDS))
+            .get(30, TimeUnit.SECONDS));
         assertEquals(0, check.violations());
     }
 
