@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,16 +68,21 @@ class VerbsMemoryTest {
         }
     }
 
+    /** They must be there if the machine has free ones, as the Soft-RoCE guest, and they are given back. */
     @Test
-    void shouldAllocateHugePagesOrNameTheirSetting() {
+    void shouldAllocateHugePagesOrNameTheirSetting() throws IOException {
+        final long free = freeHugePages();
         try (ProtectionDomain domain = ProtectionDomain.create(DEVICE)) {
             try (MemoryRegion region = domain.allocateHugePages(100, AccessFlag.LOCAL_WRITE)) {
                 assertEquals(0, region.memoryAddress() % HugePages.pageBytes());
+                region.memory().set(ValueLayout.JAVA_LONG, 0, 1);
             } catch (final OsException none) {
+                assertEquals(0, freeHugePages(), none::getMessage);
                 assertEquals(Errno.ENOMEM, none.errno());
                 assertTrue(none.getMessage().contains("vm.nr_hugepages"), none::getMessage);
             }
         }
+        assertEquals(free, freeHugePages());
     }
 
     /** On any machine, also one that reserves none. */
@@ -90,6 +96,13 @@ class VerbsMemoryTest {
             assertTrue(none.getMessage().contains("huge pages of " + HugePages.pageBytes() + " bytes (are so many reserved and" +
                 " free? 'sysctl vm.nr_hugepages')"), none::getMessage);
             domain.allocate(64).close();
+        }
+    }
+
+    private static long freeHugePages() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
+            return lines.filter(line -> line.startsWith("HugePages_Free:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).sum();
         }
     }
 
