@@ -57,15 +57,15 @@ import org.junit.jupiter.api.io.TempDir;
 class LeaderChangeOrderTest {
     private static final int SERVERS = 3;
     private static final int CLIENTS = 3;
-    private static final int CHANGES = 6;
+    private static final int CHANGES = TestDevice.isShort() ? 3 : 6;
     private static final int WAIT_S = 60;
     private static final int TRANSFER_MS = 3_000;
     /** Replies that a client must receive between two changes. */
-    private static final int REPLIES_BETWEEN = 30;
+    private static final int REPLIES_BETWEEN = TestDevice.isShort() ? 5 : 30;
     /** From two numbers to more than a buffer, so that the server reads the request from the client's memory. */
     private static final int[] LENGTHS = {2 * Integer.BYTES, 100, 2_000, 20_000};
-    /** Limits the stored bytes; the requests in flight reach their limit while there is no leader. */
-    private static final long SEND_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    /** Limits the stored bytes; the requests in flight reach their limit while there is no leader. An emulated CPU stores few. */
+    private static final long SEND_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(TestDevice.isShort() ? 100 : 2);
     /** Long enough for a leader that does not have a CPU for a second: else no leader would remain. */
     private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(1_500, TimeUnit.MILLISECONDS);
     private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(3, TimeUnit.SECONDS);

@@ -409,9 +409,9 @@ class RdmaClientRpcTest {
 
     @Test
     void shouldReportADeviceThatDoesNotExistAndANodeThatDoesNotOpen() {
-        properties.set(RdmaConfigKeys.CLIENT_HOST_KEY, "192.0.2.1");
+        properties.set(RdmaConfigKeys.CLIENT_HOST_KEY, "198.51.100.1");
         final IOException noDevice = assertThrows(IOException.class, () -> client().sendRequest(request(FIRST, 1).build()));
-        assertTrue(noDevice.getMessage().contains("no RDMA device for 192.0.2.1"), noDevice.getMessage());
+        assertTrue(noDevice.getMessage().contains("no RDMA device for 198.51.100.1"), noDevice.getMessage());
         client.close();
         properties.unset(RdmaConfigKeys.CLIENT_HOST_KEY);
         properties.setInt(RdmaConfigKeys.POLLER_CPU_KEY, 4095);

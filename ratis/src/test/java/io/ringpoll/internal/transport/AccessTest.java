@@ -286,7 +286,8 @@ class AccessTest {
 
     @Test
     void shouldAcceptPeersFromAllowedAddressesOnly() throws Exception {
-        final Access other = new Access(PeerRole.SERVER, "n1", null, null, AddressFilter.of("192.0.2.0/24,2001:db8::1"));
+        // 192.0.2.1 is the address of the Soft-RoCE guest.
+        final Access other = new Access(PeerRole.SERVER, "n1", null, null, AddressFilter.of("198.51.100.0/24,2001:db8:1::1"));
         assertRefused(server(other), Access.OPEN);
         final Access here = new Access(PeerRole.SERVER, "n1", null, null, AddressFilter.of(TestDevice.address()));
         assertServed(server(here), access(PeerRole.CLIENT, null, null));

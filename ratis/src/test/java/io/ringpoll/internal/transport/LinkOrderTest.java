@@ -240,7 +240,8 @@ class LinkOrderTest {
         final Nodes.Server server = nodes.server(config("server", handlers), this::echo);
         final Node client = nodes.node(config("client", handlers), Nodes::echo, new TransportCounters());
         final int messages = 60;
-        for (int round = 0; round < 20; round++) {
+        final int rounds = TestDevice.isShort() ? 5 : 20;
+        for (int round = 0; round < rounds; round++) {
             replies.clear();
             final Link link = Nodes.connect(client, server.port());
             final int ended = round + 1;
