@@ -23,11 +23,11 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs the tests that need a device, of all modules but {@code ratis}, in one JVM, and writes a line for each:
+ * Runs the tests that need a device, of the named classes and jars, in one JVM, and writes a line for each:
  * {@code RESULT CLASS.TEST}.
  *
- * <p>For {@code ./ringpoll softroce suite}. It is minimal, because each loaded class costs time on an emulated CPU: the JUnit
- * console takes longer to start there than a test class to run.
+ * <p>For {@code ./ringpoll softroce suite} and {@code ./ringpoll softroce ratis}. It is minimal, because each loaded class costs
+ * time on an emulated CPU: the JUnit console takes longer to start there than a test class to run.
  */
 public final class DeviceSuite implements TestExecutionListener {
     private final PrintStream results;
