@@ -1,6 +1,7 @@
 package io.ringpoll.completion;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -10,11 +11,13 @@ import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -31,6 +34,12 @@ class DeviceDifferencesTest {
     private static final int LENGTH = 64;
     /** For completions that must not arrive. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(300);
+    /** For a completion that may arrive. */
+    private static final long LATE_NS = TimeUnit.SECONDS.toNanos(2);
+    /** No status of a completion. */
+    private static final int NONE = -1;
+    /** Of many packets. */
+    private static final int LONG_LENGTH = 1 << 20;
 
     private final Completions completions = new Completions();
     private ConnectedPair pair;
@@ -106,6 +115,43 @@ class DeviceDifferencesTest {
             failed.disconnect();
             assertEquals(WcStatus.WR_FLUSH_ERR, status(failed));
         }
+    }
+
+    /** On Soft-RoCE a read may have no completion before the disconnect if its memory is deregistered between two packets. */
+    @Test
+    void shouldFlushByTheDisconnectAReadWhoseMemoryIsDeregisteredMeanwhile() throws Exception {
+        final LocalMemoryRegion landing = pair.memory(LONG_LENGTH);
+        final LocalMemoryRegion source = pair.memory(LONG_LENGTH);
+        final RemoteMemoryRegion remote = pair.remote(source);
+        // Late enough for the first packets of a read.
+        final Thread owner = Thread.ofPlatform().start(() -> {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            source.close();
+        });
+        int status;
+        do {
+            assertTrue(client.read(landing, 0, remote, 0, LONG_LENGTH, CompletionFlag.ALWAYS, 1));
+            status = statusInTime();
+        } while (status == WcStatus.SUCCESS);
+        owner.join();
+        if (status == NONE) {
+            assertFalse(TestDevice.isLoopback());
+            client.disconnect();
+            assertEquals(WcStatus.WR_FLUSH_ERR, status(client));
+        } else {
+            assertEquals(WcStatus.REM_ACCESS_ERR, status);
+        }
+    }
+
+    private int statusInTime() {
+        final long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < LATE_NS) {
+            if (client.completionQueue().poll(completions.records(), 0, 1) == 1) {
+                return completions.at(0).status();
+            }
+            Thread.onSpinWait();
+        }
+        return NONE;
     }
 
     private int status(final Connection connection) {

@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Timeout;
 class RemoteKeyTest {
     private static final int FRAME_BYTES = 4096;
     private static final int MESSAGE_BYTES = 10_000;
+    /** One packet: on Soft-RoCE a read may not complete if its memory is deregistered between two. */
+    private static final int READ_BYTES = 1_000;
     private static final int READS = 20;
     /** Enough credits that no credit frame is sent. */
     private static final int CREDITS = 32;
@@ -106,7 +108,7 @@ class RemoteKeyTest {
         }
 
         private int read() {
-            assertTrue(connection.read(landing, 0, remote, advertisement.offset(), MESSAGE_BYTES / 2, CompletionFlag.ALWAYS, 2));
+            assertTrue(connection.read(landing, 0, remote, advertisement.offset(), READ_BYTES, CompletionFlag.ALWAYS, 2));
             return completions.awaitOne(connection.completionQueue()).status();
         }
 
