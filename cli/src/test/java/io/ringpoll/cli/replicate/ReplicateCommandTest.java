@@ -16,11 +16,19 @@ class ReplicateCommandTest {
     private final CommandCalls calls = CommandCalls.of(ReplicateCommand::new);
 
     @Test
-    void shouldMixRecordsFromNoByteToSixteenMillion() throws Exception {
+    void shouldMixRecordsFromNoByteToTheLongest() throws Exception {
         assertEquals(0, calls.execute(
-            "--payload 0 --payload-max 16000000 --window 8 --warm-up 0 --seconds 1 --rounds 1 --log disk --json".split(" ")),
+            "--payload 0 --payload-max 64000000 --window 2 --warm-up 0 --seconds 1 --rounds 1 --log disk --json".split(" ")),
             calls.err());
-        assertEquals(16_000_000, calls.json().path("maxPayloadBytes").asInt());
+        assertEquals(64_000_000, calls.json().path("maxPayloadBytes").asInt());
+        assertTrue(calls.json().path("ringpoll").path("appendsPerSecond").asDouble() > 0, calls.out());
+    }
+
+    /** At the end of a run, each state machine must have each acknowledged record, unchanged. */
+    @Test
+    void shouldReplicateTheLongestRecords() throws Exception {
+        assertEquals(0, calls.execute(
+            "--payload 64000000 --warm-up 0 --seconds 1 --rounds 1 --log disk --json".split(" ")), calls.err());
         assertTrue(calls.json().path("ringpoll").path("appendsPerSecond").asDouble() > 0, calls.out());
     }
 
