@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.util.IOUtils;
 import org.apache.ratis.util.NetUtils;
 import org.apache.ratis.util.PeerProxyMap;
@@ -71,6 +72,19 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
     @Override
     public RdmaProxy getProxy(final RaftPeerId peer) throws IOException {
         return present(super.getProxy(peer), peer);
+    }
+
+    /**
+     * The connection to a peer for a request that is not sent again, such as a vote; may wait for a connect. The engine's map
+     * keeps a connection that has ended until a request on it has failed, and an election would take one round more.
+     */
+    RdmaProxy openProxy(final RaftPeerId peer) throws IOException {
+        final RdmaProxy last = getProxy(peer);
+        if (last.isOpen()) {
+            return last;
+        }
+        handleException(peer, new AlreadyClosedException("the connection to " + peer + " has ended"), false);
+        return getProxy(peer);
     }
 
     /**

@@ -224,7 +224,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
         CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
         final RaftPeerId peer = RaftPeerId.valueOf(header.getReplyId());
         try {
-            return getProxies().getProxy(peer).send(messageType, request,
+            return getProxies().openProxy(peer).send(messageType, request,
                 requestTimeout.add(header.getTimeoutMs(), TimeUnit.MILLISECONDS));
         } catch (final IOException e) {
             getProxies().handleException(peer, e, false);

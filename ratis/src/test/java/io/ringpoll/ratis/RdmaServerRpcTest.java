@@ -253,6 +253,21 @@ class RdmaServerRpcTest {
         }
     }
 
+    /** A vote is not sent again in its round of an election, and the connection has ended long before. */
+    @Test
+    void shouldSendAVoteToAServerThatWasStartedAgain() throws Exception {
+        answerVotes();
+        final RdmaServerRpc first = receiver();
+        final RdmaServerRpc sender = sender();
+        sender.requestVote(vote());
+        first.close();
+        receiver();
+        while (sender.isConnected(RECEIVER)) {
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        assertEquals(TERM, sender.requestVote(vote()).getTerm());
+    }
+
     @Test
     void shouldReconnectForRequestsWithAFuture() throws Exception {
         answerEntries();
