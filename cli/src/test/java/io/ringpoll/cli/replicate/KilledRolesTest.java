@@ -24,10 +24,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A group of three servers and a client, each a process, over the loopback device: each role is killed at a random moment. Starts
- * of processes take nearly all of the time: so there is one group. Its servers have both bindings, and which one two of them have
- * is random: all pairs of bindings are linked over some runs. The first server that is killed has not the binding of the leader,
- * and the next ones are leaders. The same on Soft-RoCE: {@code cli/softroce/replication}.
+ * A group of three servers and a client, each a process, over the loopback device: each role is killed at a random moment, and
+ * the leader is stopped for longer than the keepalive time. Starts of processes take nearly all of the time: so there is one
+ * group. Its servers have both bindings, and which one two of them have is random: all pairs of bindings are linked over some
+ * runs. The first server that is killed has not the binding of the leader, and the next ones are leaders. The same on Soft-RoCE:
+ * {@code cli/softroce/replication}.
  */
 @Timeout(value = 600, unit = TimeUnit.SECONDS)
 class KilledRolesTest {
@@ -37,6 +38,8 @@ class KilledRolesTest {
     /** Records that are acknowledged after a server was killed, before the next step. */
     private static final int FURTHER = 50;
     private static final int LATEST_KILL_MS = 300;
+    private static final int KEEPALIVE_MS = 2_000;
+    private static final String KEEPALIVE = "raft.rdma.keepalive.timeout=" + KEEPALIVE_MS + "ms";
     /** Records take most of a CPU if they are more frequent, and the start of a server then takes twice as long. */
     private static final String EVERY_MS = "20";
     private static final Pattern LEADER = Pattern.compile("(?m)^the leader is server-([0-2])$");
@@ -83,6 +86,7 @@ class KilledRolesTest {
         // The second majority needs the server that the first one has restored.
         killAndRestart(leader());
         killAndRestart(leader());
+        stopAndContinue(leader());
 
         processes.killWithin(client, LATEST_KILL_MS);
         processes.assertEnds(startClient(2, 1), "client-2");
@@ -114,11 +118,24 @@ class KilledRolesTest {
         awaitRejoined(server);
     }
 
+    /** It has no connection any more when it continues, and must reach the others again: its records are verified, too. */
+    private void stopAndContinue(final int server) throws IOException, InterruptedException {
+        final int logged = processes.log(log(server)).length();
+        ChildProcesses.signal(servers[server], "STOP");
+        final long before = acknowledgedSoFar();
+        Thread.sleep(2 * KEEPALIVE_MS);
+        // There is another leader.
+        awaitAcknowledged(before + FURTHER);
+        ChildProcesses.signal(servers[server], "CONT");
+        processes.awaitLine(log(server), "the leader is server-", logged);
+        awaitAcknowledged(acknowledgedSoFar() + FURTHER);
+    }
+
     private void startServer(final int n) throws IOException {
         starts[n]++;
         Files.createDirectories(directory(n));
         servers[n] = processes.start(log(n), List.of("replicate", "--api", api(n), "--role", "server", "--peers", peers, "--id",
-            Integer.toString(n), "--dir", directory(n).toString(), "--election", "500"));
+            Integer.toString(n), "--dir", directory(n).toString(), "--election", "500", "--property", KEEPALIVE));
     }
 
     private String api(final int n) {
@@ -132,7 +149,8 @@ class KilledRolesTest {
 
     private Process startClient(final int n, final int seconds) throws IOException {
         return processes.start("client-" + n, List.of("replicate", "--api", api(n), "--role", "client", "--peers", peers,
-            "--acknowledged", acknowledged(n), "--window", "4", "--every", EVERY_MS, "--seconds", Integer.toString(seconds)));
+            "--acknowledged", acknowledged(n), "--window", "4", "--every", EVERY_MS, "--seconds", Integer.toString(seconds),
+            "--property", KEEPALIVE));
     }
 
     /** The server that most servers have named last. */
