@@ -9,6 +9,7 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -53,6 +54,12 @@ class SlowLogTest {
     private static final String APPEND_ENTRIES = "RaftServerImpl.appendEntries";
     /** Longer than the test: a leader must not lose its leadership while its log waits. */
     private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(100, TimeUnit.SECONDS);
+
+    /** Longer than {@link io.ringpoll.internal.transport.NoWaitsExtension} permits. */
+    private static final Duration SLOW_WRITE = Duration.ofSeconds(2);
+    /** If requests wait for it, they are answered after this time. */
+    private static final Duration LONGEST_WRITE = Duration.ofSeconds(40);
+    private static final int ANSWERS = 25;
 
     @Parameter
     private RdmaApi api;
@@ -132,15 +139,25 @@ class SlowLogTest {
         final CompletableFuture<RaftClientReply> written = write("third");
         appending.await();
         final RaftLogBase log = (RaftLogBase) leader.getDivision(group.getGroupId()).getRaftLog();
-        try (AutoCloseableLock held = log.writeLock()) {
-            // The followers' replies are processed while the log waits, and entries behind them must be sent.
-            unblocked.countDown();
-            for (int i = 0; i < 25; i++) {
-                assertEquals(1, client.getGroupManagementApi(leaderId).list().getGroupIds().size());
-                TimeUnit.MILLISECONDS.sleep(20);
+        final CountDownLatch locked = new CountDownLatch(1);
+        final CountDownLatch unlock = new CountDownLatch(1);
+        final CompletableFuture<Boolean> slowWrite = CompletableFuture.supplyAsync(() -> {
+            try (AutoCloseableLock held = log.writeLock()) {
+                locked.countDown();
+                return Uninterruptibles.awaitUninterruptibly(unlock, LONGEST_WRITE);
             }
-            assertFalse(written.isDone());
+        });
+        locked.await();
+        // The followers' replies are processed while the log waits, and entries behind them must be sent.
+        unblocked.countDown();
+        final long endNs = System.nanoTime() + SLOW_WRITE.toNanos();
+        for (int i = 0; i < ANSWERS || System.nanoTime() < endNs; i++) {
+            assertEquals(1, client.getGroupManagementApi(leaderId).list().getGroupIds().size());
+            TimeUnit.MILLISECONDS.sleep(20);
         }
+        assertFalse(written.isDone());
+        unlock.countDown();
+        assertTrue(slowWrite.get(60, TimeUnit.SECONDS), "the answers came while the log waited");
         assertTrue(written.get(60, TimeUnit.SECONDS).isSuccess());
         assertTrue(write("fourth").get(60, TimeUnit.SECONDS).isSuccess());
     }
