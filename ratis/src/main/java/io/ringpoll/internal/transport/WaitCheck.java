@@ -45,6 +45,8 @@ final class WaitCheck {
         private long sampled;
         /** Number of samples after the first one in which it waits. */
         private int samples;
+        /** Number of the last call that has waited: it is reported once. */
+        private long reported;
 
         private Call() {
         }
@@ -67,7 +69,8 @@ final class WaitCheck {
         /** Looks for a wait; returns true if one has been found. */
         private boolean sample() {
             final long current = number;
-            final StackTraceElement[] stack = (current & 1) == 1 && isWaiting() ? thread.getStackTrace() : null;
+            final boolean isCandidate = (current & 1) == 1 && current != reported;
+            final StackTraceElement[] stack = isCandidate && isWaiting() ? thread.getStackTrace() : null;
             if (stack == null || !isForeign(stack)) {
                 sampled = 0;
             } else if (sampled != current) {
@@ -76,6 +79,7 @@ final class WaitCheck {
             } else if (++samples == SAMPLES && number == current) {
                 final AssertionError found = new AssertionError(thread.getName() + " waits in a handler");
                 found.setStackTrace(stack);
+                reported = current;
                 violation = found;
                 keep(found);
                 LOG.error("a handler waits", found);
