@@ -90,8 +90,8 @@ void cm_detach_device(struct cm_id *id)
     if (!id->has_device)
         return;
     id->has_device = false;
-    /* If it is still in use it stays, for the next id to find. */
-    /* EBUSY: somebody has made something of it that is still there. */
-    if (--default_pd_users == 0 && ibv_dealloc_pd(default_pd) != EBUSY)
-        default_pd = NULL;
+    if (--default_pd_users > 0 || atomic_load(&lb_pd_of(default_pd)->children) != 0)
+        return; /* somebody has made something of it that is still there: it stays, for the next id to find */
+    (void)ibv_dealloc_pd(default_pd); /* does so also if it is made to fail (ringpoll_loopback_fail_call) */
+    default_pd = NULL;
 }

@@ -75,7 +75,12 @@ LB_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel
     struct cm_channel *channel = cm_channel_of(ibv_channel);
 
     pthread_mutex_lock(&cm_lock);
-    /* As with the kernel's: ids that still report here cannot be used or destroyed any more. */
+    /*
+     * As with the kernel's: ids that still report here cannot be used or destroyed any more. First those of requests that nobody
+     * has fetched, which report here, too: the events of their listeners refer to them.
+     */
+    for (struct cm_id *id = channel->ids; id != NULL; id = id->next_on_channel)
+        discard_events(id);
     while (channel->ids != NULL)
         cm_id_discard(channel->ids);
     *channel->link = channel->next;
@@ -144,6 +149,12 @@ LB_EXPORT int rdma_destroy_id(struct rdma_cm_id *rdma_id)
     return lb_fails(__func__) ? -1 : 0;
 }
 
+static void move(struct cm_id *id, struct rdma_event_channel *channel)
+{
+    cm_leave_channel(id);
+    cm_join_channel(id, channel);
+}
+
 LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_channel *channel)
 {
     if (lb_fails(__func__))
@@ -164,7 +175,10 @@ LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_chan
     struct lb_event *event = lb_eventq_remove(&cm_channel_of(rdma_id->channel)->events, id);
     while (event != NULL) {
         struct lb_event *next = event->next;
+        struct cm_id *child = ((struct cm_event *)(void *)event)->child;
 
+        if (child != NULL) /* the id of a request goes with the request: the old channel may be destroyed */
+            move(child, channel);
         lb_eventq_push(&cm_channel_of(channel)->events, event);
         event = next;
     }
@@ -173,8 +187,7 @@ LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_chan
         own_event = rdma_id->event;
         rdma_id->event = NULL;
     }
-    cm_leave_channel(id);
-    cm_join_channel(id, channel);
+    move(id, channel);
     id->sync = sync;
     pthread_mutex_unlock(&cm_lock);
     if (own_event != NULL)

@@ -162,6 +162,7 @@ int main(int argc, char **argv)
     count += run_list(message_thread_tests, filter);
     count += run_list(verbs_tests, filter);
     count += run_list(hostile_tests, filter);
+    count += run_list(channel_tests, filter);
     count += run_list(destroy_tests, filter);
     count += run_list(order_tests, filter);
     count += run_list(length_tests, filter);
