@@ -45,7 +45,7 @@ LB_EXPORT int ibv_get_async_event(struct ibv_context *context, struct ibv_async_
             free(taken);
             return 0;
         }
-        if (lb_eventq_wait(queue->fd))
+        if (lb_eventq_wait(queue, queue->fd))
             return -1;
     }
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cq.h"
+#include "uncancelled.h"
 
 /* The limit of one ibv_get_cq_event: another process can make the descriptor readable at any rate. */
 #define MOST_NOTIFICATIONS 16
@@ -134,7 +135,7 @@ static bool handle_notification(struct lb_comp_channel *channel)
         return false;
     /* Subscriptions are removed under the lock, so a ready descriptor is one of them, or that of the events. */
     lb_lock_acquire(&channel->subscriptions_lock);
-    const bool is_ready = epoll_wait(channel->base.fd, &event, 1, 0) == 1;
+    const bool is_ready = lb_epoll(channel->base.fd, &event) == 1;
     if (is_ready && event.data.ptr != NULL) {
         struct lb_subscription *subscription = event.data.ptr;
 
@@ -174,7 +175,8 @@ LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_
             continue;
         }
         /* Further notifications are not lost: the other end wakes the watch thread if nothing is read. */
-        if (lb_eventq_wait(channel->base.fd))
+        const bool has_doorbells = atomic_load_explicit(&channel->subscriptions, memory_order_acquire) != NULL;
+        if (has_doorbells ? lb_eventq_wait_for_any(channel->base.fd) : lb_eventq_wait(&channel->events, channel->base.fd))
             return -1;
         notifications = 0;
     }

@@ -110,6 +110,11 @@ struct cm_event {
 
 extern pthread_mutex_t cm_lock;
 
+/* cm_base.c. Take and release it. A thread is not cancelled while it holds it. */
+void cm_hold(void);
+void cm_release(void);
+void cm_wait(pthread_cond_t *condition); /* releases it meanwhile */
+
 static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
 {
     return (struct cm_id *)(void *)id;

@@ -237,7 +237,7 @@ LB_EXPORT int rdma_bind_addr(struct rdma_cm_id *rdma_id, struct sockaddr *addres
         error = check_local(address);
     if (error)
         return cm_fail(error);
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     if (id->state != CM_IDLE)
         error = EINVAL;
     if (!error)
@@ -251,7 +251,7 @@ LB_EXPORT int rdma_bind_addr(struct rdma_cm_id *rdma_id, struct sockaddr *addres
     } else {
         cm_release_port(id);
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : 0;
 }
 
@@ -310,7 +310,7 @@ LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *sou
     if (unreachable && unreachable != EADDRNOTAVAIL)
         return cm_fail(unreachable);
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     error = id->state == CM_IDLE || id->state == CM_BOUND ? cm_event_reserve(id, 1) : EINVAL;
     if (error)
         goto unlock;
@@ -331,7 +331,7 @@ LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *sou
     id->state = CM_ADDRESS_RESOLVED;
     cm_raise(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 unlock:
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : cm_complete(id);
 }
 
@@ -343,7 +343,7 @@ LB_EXPORT int rdma_resolve_route(struct rdma_cm_id *rdma_id, int timeout_ms)
     int error;
 
     (void)timeout_ms;
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     error = id->state == CM_ADDRESS_RESOLVED ? set_path(id) : EINVAL;
     if (!error)
         error = cm_event_reserve(id, 1);
@@ -351,7 +351,7 @@ LB_EXPORT int rdma_resolve_route(struct rdma_cm_id *rdma_id, int timeout_ms)
         id->state = CM_ROUTE_RESOLVED;
         cm_raise(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : cm_complete(id);
 }
 

@@ -12,6 +12,34 @@ pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_pd *default_pd;
 static int default_pd_users;
 
+/* Of the holder: whether it could be cancelled before. */
+static int cancel_state;
+
+void cm_hold(void)
+{
+    int before;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&cm_lock);
+    cancel_state = before;
+}
+
+void cm_release(void)
+{
+    const int before = cancel_state;
+
+    pthread_mutex_unlock(&cm_lock);
+    (void)pthread_setcancelstate(before, NULL);
+}
+
+void cm_wait(pthread_cond_t *condition)
+{
+    const int before = cancel_state;
+
+    pthread_cond_wait(condition, &cm_lock);
+    cancel_state = before;
+}
+
 int cm_fail(int error)
 {
     errno = error;

@@ -23,7 +23,7 @@ LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
     struct cm_id *id = cm_id_of(rdma_id);
     int error = 0;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     if (id->state != CM_BOUND) {
         error = EINVAL;
     } else {
@@ -33,7 +33,7 @@ LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
         id->backlog_left = backlog > 0 && backlog <= CM_MAX_BACKLOG ? backlog : CM_MAX_BACKLOG;
         id->state = CM_LISTENING;
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : 0;
 }
 
@@ -65,7 +65,7 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
     struct cm_id *id = cm_id_of(rdma_id);
     int error;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     error = id->state == CM_ROUTE_RESOLVED ? check_parameters(id, param, CM_REQUEST_DATA) : EINVAL;
     if (!error)
         error = cm_event_reserve(id, CM_CONNECTION_EVENTS);
@@ -85,7 +85,7 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
         else
             cm_timer_start(id, lb_connect_timeout_ns());
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : cm_complete(id);
 }
 
@@ -96,7 +96,7 @@ LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *pa
     struct cm_id *id = cm_id_of(rdma_id);
     int error;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     error = check_parameters(id, param, CM_REPLY_DATA);
     if (error)
         goto unlock;
@@ -118,7 +118,7 @@ LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *pa
 fail_qp:
     (void)cm_modify_qp(id, IBV_QPS_ERR);
 unlock:
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : cm_complete(id);
 }
 
@@ -127,12 +127,12 @@ LB_EXPORT int rdma_establish(struct rdma_cm_id *rdma_id)
     struct cm_id *id = cm_id_of(rdma_id);
     int error = 0;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     if (rdma_id->qp != NULL || id->state != CM_REPLY_RECEIVED || id->peer == NULL)
         error = EINVAL;
     else
         cm_send_ready(id);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : 0;
 }
 
@@ -143,13 +143,13 @@ LB_EXPORT int rdma_reject(struct rdma_cm_id *rdma_id, const void *data, uint8_t 
     struct cm_id *id = cm_id_of(rdma_id);
     int error = 0;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     if (id->state != CM_REQUEST_RECEIVED || (data != NULL && length > CM_REJECT_DATA)) {
         error = EINVAL;
     } else {
         cm_send_rejection(id, CM_REJECT_CONSUMER, data, data != NULL ? length : 0);
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : 0;
 }
 
@@ -160,7 +160,7 @@ LB_EXPORT int rdma_notify(struct rdma_cm_id *rdma_id, enum ibv_event_type event)
 
     if (event != IBV_EVENT_COMM_EST)
         return cm_fail(EINVAL);
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     if (id->state == CM_REPLY_SENT) {
         cm_timer_stop(id);
         id->state = CM_ESTABLISHED;
@@ -168,7 +168,7 @@ LB_EXPORT int rdma_notify(struct rdma_cm_id *rdma_id, enum ibv_event_type event)
     } else if (id->state != CM_ESTABLISHED) {
         error = EINVAL;
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : 0;
 }
 

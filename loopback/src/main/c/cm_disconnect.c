@@ -20,13 +20,13 @@ LB_EXPORT int rdma_disconnect(struct rdma_cm_id *rdma_id)
 
     if (rdma_id->verbs == NULL)
         return cm_fail(EINVAL);
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     if (rdma_id->qp != NULL)
         error = cm_modify_qp(id, IBV_QPS_ERR);
     answered = id->state == CM_ESTABLISHED || id->state == CM_DISCONNECT_SENT;
     if (!error)
         cm_send_disconnect(id);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     if (error)
         return cm_fail(error);
     return answered ? cm_complete(id) : 0;

@@ -74,7 +74,7 @@ void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status)
 void cm_await_acknowledged(struct cm_id *id)
 {
     while (lb_awaits_acknowledgement(&id->events_fetched, id->events_acknowledged))
-        pthread_cond_wait(&acknowledged, &cm_lock);
+        cm_wait(&acknowledged);
 }
 
 void cm_event_forget(void)
@@ -98,9 +98,9 @@ LB_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *rdma_event)
         return cm_fail(EINVAL);
     struct cm_event *event =
         (struct cm_event *)(void *)((char *)rdma_event - offsetof(struct cm_event, base));
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     cm_acknowledge(event);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     lb_count(RINGPOLL_LOOPBACK_EVENT, -1);
     return lb_fails(__func__) ? -1 : 0;
 }

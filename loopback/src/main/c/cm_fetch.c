@@ -42,15 +42,15 @@ LB_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_
         struct cm_event *event = (struct cm_event *)(void *)lb_eventq_take(queue);
 
         if (event == NULL) {
-            if (lb_eventq_wait(queue->fd))
+            if (lb_eventq_wait(queue, queue->fd))
                 return -1;
             continue;
         }
-        pthread_mutex_lock(&cm_lock);
+        cm_hold();
         const bool shown = process(event);
         if (!shown)
             cm_acknowledge(event);
-        pthread_mutex_unlock(&cm_lock);
+        cm_release();
         if (shown) {
             lb_count(RINGPOLL_LOOPBACK_EVENT, 1);
             *fetched = &event->base;

@@ -25,13 +25,13 @@ LB_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
         return NULL;
     }
     channel->base.fd = channel->events.fd;
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     channel->next = cm_channels;
     channel->link = &cm_channels;
     if (cm_channels != NULL)
         cm_channels->link = &channel->next;
     cm_channels = channel;
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     lb_count(RINGPOLL_LOOPBACK_CM_CHANNEL, 1);
     return &channel->base;
 }
@@ -74,7 +74,7 @@ LB_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel
 {
     struct cm_channel *channel = cm_channel_of(ibv_channel);
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     /*
      * As with the kernel's: ids that still report here cannot be used or destroyed any more. First those of requests that nobody
      * has fetched, which report here, too: the events of their listeners refer to them.
@@ -86,7 +86,7 @@ LB_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel
     *channel->link = channel->next;
     if (channel->next != NULL)
         channel->next->link = channel->link;
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     lb_eventq_close(&channel->events);
     free(channel);
     lb_count(RINGPOLL_LOOPBACK_CM_CHANNEL, -1);
@@ -106,12 +106,12 @@ static int create_id(struct rdma_event_channel *channel, struct rdma_cm_id **cre
         if (channel == NULL)
             return -1;
     }
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     cm_port_open();
     struct cm_id *id = cm_id_new(channel, context, ps, qp_type);
     if (id != NULL)
         id->sync = sync;
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     if (id == NULL) {
         if (sync)
             rdma_destroy_event_channel(channel);
@@ -134,16 +134,16 @@ LB_EXPORT int rdma_destroy_id(struct rdma_cm_id *rdma_id)
     struct cm_id *id = cm_id_of(rdma_id);
     struct rdma_event_channel *own_channel = id->sync ? rdma_id->channel : NULL;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     detach(id);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     if (rdma_id->event != NULL)
         (void)rdma_ack_cm_event(rdma_id->event);
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     cm_await_acknowledged(id);
     cm_detach_device(id);
     cm_id_put(id);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     if (own_channel != NULL)
         rdma_destroy_event_channel(own_channel);
     return lb_fails(__func__) ? -1 : 0;
@@ -171,7 +171,7 @@ LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_chan
         if (channel == NULL)
             return -1;
     }
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     struct lb_event *event = lb_eventq_remove(&cm_channel_of(rdma_id->channel)->events, id);
     while (event != NULL) {
         struct lb_event *next = event->next;
@@ -189,15 +189,15 @@ LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_chan
     }
     move(id, channel);
     id->sync = sync;
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     if (own_event != NULL)
         (void)rdma_ack_cm_event(own_event);
     if (own_channel != NULL)
         rdma_destroy_event_channel(own_channel);
     /* Nobody may work on an event from the old channel once this call has returned. */
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     cm_await_acknowledged(id);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return 0;
 }
 
@@ -212,22 +212,22 @@ LB_EXPORT int rdma_set_option(struct rdma_cm_id *rdma_id, int level, int option,
     case RDMA_OPTION_ID_REUSEADDR:
         if (length != sizeof(int))
             return cm_fail(EINVAL);
-        pthread_mutex_lock(&cm_lock);
+        cm_hold();
         id->reuse_addr = *(const int *)value != 0;
-        pthread_mutex_unlock(&cm_lock);
+        cm_release();
         return 0;
     case RDMA_OPTION_ID_TOS:
     case RDMA_OPTION_ID_ACK_TIMEOUT:
         if (length != sizeof(uint8_t))
             return cm_fail(EINVAL);
-        pthread_mutex_lock(&cm_lock);
+        cm_hold();
         if (option == RDMA_OPTION_ID_TOS) {
             id->traffic_class = *(const uint8_t *)value;
         } else {
             id->has_ack_timeout = true;
             id->ack_timeout = *(const uint8_t *)value;
         }
-        pthread_mutex_unlock(&cm_lock);
+        cm_release();
         return 0;
     case RDMA_OPTION_ID_AFONLY:
         return 0; /* nothing here for it to change */

@@ -338,7 +338,7 @@ static void turn_away(int listening)
 /* On the watch thread: another process connects. */
 static void ready(uint64_t watch)
 {
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     for (struct port *port = ports; port != NULL; port = port->next) {
         if (port->socket >= 0 && port->watch == watch) {
             const int socket = accept4(port->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -350,7 +350,7 @@ static void ready(uint64_t watch)
             break;
         }
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
 }
 
 int cm_port_listen(uint16_t number, void (*connected)(int socket))

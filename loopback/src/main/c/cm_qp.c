@@ -76,9 +76,9 @@ int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state)
 
 LB_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *rdma_id, struct ibv_qp_attr *attr, int *mask)
 {
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     const int error = init_qp_attr(cm_id_of(rdma_id), attr, mask);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return error ? cm_fail(error) : 0;
 }
 
@@ -95,14 +95,14 @@ void cm_break_off(struct cm_id *id)
 /* No lock held: the fault plan has ended the connection of this queue pair. */
 static void connection_lost(struct ibv_qp *qp)
 {
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     struct cm_id *id = lb_qp_owner(qp);
     if (id != NULL) {
         cm_break_off(id);
         if (id->peer != NULL)
             cm_break_off(id->peer);
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
 }
 
 static void destroy_cqs(struct rdma_cm_id *id)
@@ -186,13 +186,13 @@ LB_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_e
         error = ibv_modify_qp(qp, &qp_attr, mask);
     if (error)
         goto destroy_qp;
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     id->pd = qp->pd;
     id->qp = qp;
     cm_id_of(id)->own_qp = qp;
     lb_qp_set_owner(qp, cm_id_of(id));
     lb_qp_on_disconnect(connection_lost);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     return 0;
 
 destroy_qp:
@@ -219,13 +219,13 @@ LB_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 {
     struct ibv_qp *qp;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     qp = id->qp;
     id->qp = NULL;
     if (cm_id_of(id)->own_qp != NULL)
         lb_qp_set_owner(cm_id_of(id)->own_qp, NULL);
     cm_id_of(id)->own_qp = NULL;
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     if (qp != NULL)
         (void)ibv_destroy_qp(qp);
     destroy_cqs(id);

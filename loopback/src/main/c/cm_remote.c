@@ -403,9 +403,9 @@ static enum received receive(const struct remote *remote, struct message *messag
 /* cm_lock held, on the watch thread, where proxies end. Completions precede the event of the end, if their responses did. */
 static void answer_before_the_end(struct remote *remote)
 {
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     lb_proxy_answer(remote->qp);
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
 }
 
 /* On the watch thread. */
@@ -415,7 +415,7 @@ static void ready(uint64_t watch)
     struct ibv_qp *woken = NULL;
     bool changed = false;
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     for (remote = remotes; remote != NULL && remote->watch != watch; remote = remote->next)
         ;
     for (int taken = 0; remote != NULL && !remote->over && taken < MESSAGES_AT_ONCE; taken++) {
@@ -436,7 +436,7 @@ static void ready(uint64_t watch)
             break;
         changed = changed || received != WAKE_UP;
     }
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
     /* Proxies are destroyed on this thread only. */
     if (woken != NULL)
         lb_proxy_answer(woken);
@@ -479,25 +479,25 @@ static void remove_finished(void)
     for (;;) {
         struct remote **link = &remotes;
 
-        pthread_mutex_lock(&cm_lock);
+        cm_hold();
         while (*link != NULL && !is_finished(*link))
             link = &(*link)->next;
         struct remote *finished = *link;
         if (finished != NULL)
             *link = finished->next;
         removed = finished;
-        pthread_mutex_unlock(&cm_lock);
+        cm_release();
         if (finished == NULL)
             return;
         lb_watch_remove(finished->socket);
         if (finished->qp != NULL)
             lb_proxy_destroy(finished->qp);
         (void)shutdown(finished->socket, SHUT_RDWR);
-        pthread_mutex_lock(&cm_lock);
+        cm_hold();
         (void)close(finished->socket);
         removed = NULL;
         cm_id_put(&finished->proxy);
-        pthread_mutex_unlock(&cm_lock);
+        cm_release();
     }
 }
 

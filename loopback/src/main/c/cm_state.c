@@ -181,9 +181,9 @@ static void timer_expired(struct lb_timer *timer)
 {
     struct cm_id *id = (struct cm_id *)(void *)((char *)timer - offsetof(struct cm_id, timer));
 
-    pthread_mutex_lock(&cm_lock);
+    cm_hold();
     id->timer_armed = false;
     time_out(id);
     cm_id_put(id);
-    pthread_mutex_unlock(&cm_lock);
+    cm_release();
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doorbell.c: pairs of sockets by which processes notify each other: see doorbell.h. */
 #include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "doorbell.h"
+#include "uncancelled.h"
 
 int lb_doorbell_open(int ends[2])
 {
@@ -27,7 +26,7 @@ void lb_doorbell_ring(int fd)
     static const char byte = 0;
 
     /* If it fails, the other end has broken the pair, and its watch thread is woken later: see lb_proxy_wake_overdue. */
-    while (send(fd, &byte, sizeof(byte), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
+    while (lb_send(fd, &byte, sizeof(byte), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 
@@ -38,12 +37,12 @@ enum lb_doorbell_state lb_doorbell_take(int fd)
     ssize_t count;
 
     do
-        count = recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
+        count = lb_recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
     while (count < 0 && errno == EINTR);
     if (count >= 0)
         return LB_DOORBELL_RUNG;
     if (errno != EAGAIN && errno != EWOULDBLOCK)
         return LB_DOORBELL_BROKEN;
     /* The other process can shut down this end, which is then readable without a byte. */
-    return poll(&end, 1, 0) == 0 ? LB_DOORBELL_SILENT : LB_DOORBELL_BROKEN;
+    return lb_poll(&end) == 0 ? LB_DOORBELL_SILENT : LB_DOORBELL_BROKEN;
 }

@@ -13,6 +13,7 @@
 
 #include "counters.h"
 #include "eventq.h"
+#include "uncancelled.h"
 
 /* A file that is readable while the list is not empty. -1 with errno on failure, as the next. */
 static int open_eventfd(const struct lb_eventq *queue)
@@ -70,6 +71,8 @@ static void inherit(struct lb_fork_member *member)
     struct lb_eventq *queue = LB_FORKED(struct lb_eventq, fork, member);
 
     lb_lock_forget(&queue->lock);
+    queue->waiters = 0;
+    (void)sem_init(&queue->pushed, 0, 0);
     queue->tail = &queue->head;
     while (*queue->tail != NULL)
         queue->tail = &(*queue->tail)->next;
@@ -93,6 +96,7 @@ static int open_queue(struct lb_eventq *queue, bool in_epoll)
             return error;
         }
     }
+    (void)sem_init(&queue->pushed, 0, 0);
     lb_fork_join(&queue->fork, inherit);
     return 0;
 }
@@ -116,6 +120,7 @@ void lb_eventq_close(struct lb_eventq *queue)
         (void)close(queue->epoll_fd);
     if (queue->fd >= 0)
         (void)close(queue->fd);
+    (void)sem_destroy(&queue->pushed);
 }
 
 void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event)
@@ -128,8 +133,10 @@ void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event)
     *queue->tail = event;
     queue->tail = &event->next;
     /* For every event, not only for the first: edge-triggered epoll reports each write. */
-    while (write(queue->fd, &one, sizeof(one)) < 0 && errno == EINTR)
+    while (lb_write(queue->fd, &one, sizeof(one)) < 0 && errno == EINTR)
         ;
+    if (queue->waiters > 0)
+        (void)sem_post(&queue->pushed);
     lb_lock_release(&queue->lock);
 }
 
@@ -138,7 +145,7 @@ static void make_unreadable(struct lb_eventq *queue)
 {
     uint64_t count;
 
-    while (read(queue->fd, &count, sizeof(count)) < 0 && errno == EINTR)
+    while (lb_read(queue->fd, &count, sizeof(count)) < 0 && errno == EINTR)
         ;
 }
 
@@ -163,18 +170,55 @@ struct lb_event *lb_eventq_take(struct lb_eventq *queue)
     return event;
 }
 
-int lb_eventq_wait(int fd)
+/* Whether a call that finds nothing waits, by the program's descriptor; otherwise errno is set. */
+static bool is_blocking(int fd)
+{
+    const int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0 && flags & O_NONBLOCK)
+        errno = EAGAIN;
+    return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+/* Also when the thread is cancelled: it may have been woken for an event that another one has to take then. */
+static void end_wait(void *waited_for)
+{
+    struct lb_eventq *queue = waited_for;
+
+    lb_lock_acquire(&queue->lock);
+    if (--queue->waiters > 0 && queue->head != NULL)
+        (void)sem_post(&queue->pushed);
+    lb_lock_release(&queue->lock);
+}
+
+/* Not by poll(2), which every handled signal ends. */
+int lb_eventq_wait(struct lb_eventq *queue, int fd)
+{
+    int error = 0;
+
+    if (!is_blocking(fd))
+        return -1;
+    lb_lock_acquire(&queue->lock);
+    const bool is_empty = queue->head == NULL;
+    if (is_empty && queue->waiters++ == 0) {
+        while (sem_trywait(&queue->pushed) == 0) /* of earlier waits */
+            ;
+    }
+    lb_lock_release(&queue->lock);
+    if (!is_empty)
+        return 0;
+    pthread_cleanup_push(end_wait, queue);
+    error = sem_wait(&queue->pushed) == 0 ? 0 : errno;
+    pthread_cleanup_pop(1);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+int lb_eventq_wait_for_any(int fd)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
-    int flags = fcntl(fd, F_GETFL);
 
-    if (flags < 0)
-        return -1;
-    if (flags & O_NONBLOCK) {
-        errno = EAGAIN;
-        return -1;
-    }
-    if (poll(&waiting, 1, -1) < 0)
+    if (!is_blocking(fd) || poll(&waiting, 1, -1) < 0)
         return -1;
     if (waiting.revents & POLLNVAL) {
         errno = EBADF;

@@ -11,6 +11,8 @@
 #ifndef LOOPBACK_EVENTQ_H
 #define LOOPBACK_EVENTQ_H
 
+#include <semaphore.h>
+
 #include "export.h"
 #include "fork.h"
 #include "lock.h"
@@ -28,6 +30,8 @@ struct lb_eventq {
     int epoll_fd;               /* an epoll instance with fd and what the owner adds; or -1 */
     struct lb_event *head;
     struct lb_event **tail;
+    uint32_t waiters;           /* threads in lb_eventq_wait */
+    sem_t pushed;               /* posted for each event while there are some */
     struct lb_fork_member fork;
 };
 
@@ -47,10 +51,14 @@ LB_EXPORT void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event);
 LB_EXPORT struct lb_event *lb_eventq_take(struct lb_eventq *queue);
 
 /*
- * Waits until an event may be there: until the descriptor of a queue, or one that watches it, is readable. Returns 0, or -1 with
- * errno EAGAIN (the descriptor is non-blocking), EINTR or EBADF.
+ * Waits until an event may be there. `fd` is the program's descriptor: that of the queue, or its epoll instance. Returns 0, or -1
+ * with errno EAGAIN (the descriptor is non-blocking), EBADF, or EINTR. As with a read(2) of the kernel's own, a signal whose handler
+ * has SA_RESTART does not end the wait, and a thread that waits can be cancelled.
  */
-LB_EXPORT int lb_eventq_wait(int fd);
+LB_EXPORT int lb_eventq_wait(struct lb_eventq *queue, int fd);
+
+/* The same for anything that the epoll instance reports. Each handled signal ends the wait. */
+int lb_eventq_wait_for_any(int fd);
 
 /* Removes an owner's unfetched events from the queue and returns them as a list. */
 LB_EXPORT struct lb_event *lb_eventq_remove(struct lb_eventq *queue, const void *owner);

@@ -4,11 +4,9 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lock.h"
+#include "uncancelled.h"
 
 /* About a microsecond: longer than the usual critical section, shorter than a sleep and wake-up. */
 #define SPINS 64
@@ -52,7 +50,7 @@ void lb_lock_fence(void)
     if (!has_barrier || make_barrier() || (register_barrier() && make_barrier()))
         return;
     /* A filter of system calls refuses it since the start: no store waits that long in a processor that goes on. */
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL) == EINTR)
+    while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL) < 0 && errno == EINTR)
         ;
 }
 
@@ -66,7 +64,7 @@ static void await_owner(struct lb_lock *lock)
         else if (looks < SPINS + YIELDS)
             sched_yield();
         else
-            (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &LOOK_AGAIN, NULL);
+            lb_sleep(&LOOK_AGAIN);
     }
 }
 

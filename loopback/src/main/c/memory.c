@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "uncancelled.h"
 
 /* The table of keys: an lkey has the index of its slot above this many bits. */
 #define INDEX_SHIFT 12
@@ -322,7 +323,7 @@ LB_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
         if (tries < 100)
             sched_yield();
         else
-            (void)nanosleep(&moment, NULL);
+            lb_sleep(&moment);
     }
     give_slot(region, mr->handle);
     atomic_fetch_sub(&lb_pd_of(mr->pd)->children, 1);

@@ -12,6 +12,7 @@
 
 #include "proxy_request.h"
 #include "segments.h"
+#include "uncancelled.h"
 #include "watch.h"
 
 /* A completion queue that is found empty this often since an event was requested is polled, and not waited for. */
@@ -49,9 +50,9 @@ static void close_connection(struct lb_fork_member *member)
 
     lb_wire_unmap(proxy->segment);
     if (proxy->socket >= 0)
-        (void)close(proxy->socket);
+        lb_close(proxy->socket);
     if (proxy->doorbell >= 0)
-        (void)close(proxy->doorbell);
+        lb_close(proxy->doorbell);
 }
 
 static void free_proxy(struct lb_qp *qp)

@@ -14,6 +14,7 @@
 #include "proxy_request.h"
 #include "qp_fault.h"
 #include "segments.h"
+#include "uncancelled.h"
 #include "watch.h"
 
 #define TRIES 8
@@ -35,7 +36,7 @@ static void wake_watch_thread(const struct lb_proxy *proxy)
 {
     static const char wake_up = LB_PROXY_WAKE_UP;
 
-    while (send(proxy->socket, &wake_up, sizeof(wake_up), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
+    while (lb_send(proxy->socket, &wake_up, sizeof(wake_up), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 

@@ -4,9 +4,9 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "qp_fault.h"
+#include "uncancelled.h"
 
 /* The valid transitions and the attributes that each requires (ibv_modify_qp(3), RC). */
 static int check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
@@ -82,7 +82,7 @@ static void await_copies(struct lb_qp *qp, struct lb_qp *former_peer)
     }
     /* Not a load: a copy that begins behind this sees that the queue pair does not respond (lb_copy_aside). */
     while (atomic_fetch_add_explicit(&qp->copies, 0, memory_order_acq_rel) != 0)
-        (void)nanosleep(&moment, NULL);
+        lb_sleep(&moment);
 }
 
 /* No copy fills it any more. Without memory for it in the queue, it stays the queue pair's. */

@@ -11,6 +11,7 @@
 
 #include "lock.h"
 #include "timer.h"
+#include "uncancelled.h"
 #include "watch.h"
 #include "wire.h"
 
@@ -219,7 +220,7 @@ void lb_watch_call(void)
 {
     const uint64_t one = 1;
 
-    while (write(call_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+    while (lb_write(call_fd, &one, sizeof(one)) < 0 && errno == EINTR)
         ;
 }
 

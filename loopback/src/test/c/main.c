@@ -163,6 +163,7 @@ int main(int argc, char **argv)
     count += run_list(verbs_tests, filter);
     count += run_list(hostile_tests, filter);
     count += run_list(channel_tests, filter);
+    count += run_list(signal_tests, filter);
     count += run_list(destroy_tests, filter);
     count += run_list(order_tests, filter);
     count += run_list(length_tests, filter);

@@ -47,6 +47,7 @@ extern const struct test message_thread_tests[];
 extern const struct test verbs_tests[];
 extern const struct test hostile_tests[];
 extern const struct test channel_tests[];
+extern const struct test signal_tests[];
 extern const struct test destroy_tests[];
 extern const struct test order_tests[];
 extern const struct test length_tests[];
