@@ -72,6 +72,8 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     /** Requests to the leader and requests to a named server are numbered separately. */
     private final RequestSeries toLeader = new RequestSeries();
     private final Map<RaftPeerId, RequestSeries> toServer = new ConcurrentHashMap<>();
+    /** The last blocking call of a thread that was interrupted. */
+    private final ThreadLocal<Long> interruptedCall = new ThreadLocal<>();
 
     RdmaClientRpc(final ClientId clientId, final RaftProperties properties) {
         this(new ClientNode(clientId, properties), clientId, properties);
@@ -310,6 +312,25 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             throw new IllegalStateException(
                 "a callback on the thread that would receive the reply cannot wait for it: " + request);
         }
+        final Long call = request.getCallId();
+        if (!Thread.currentThread().isInterrupted() || !call.equals(interruptedCall.get())) {
+            try {
+                return waitFor(request);
+            } catch (final InterruptedIOException e) {
+                interruptedCall.set(call);
+                throw e;
+            }
+        }
+        // The engine's client has a policy without pauses, which an interrupt would end: it would try again for ever.
+        Thread.interrupted();
+        try {
+            return waitFor(request);
+        } finally {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private RaftClientReply waitFor(final RaftClientRequest request) throws IOException {
         final MessageType type = typeOf(request);
         final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout :
             requestTimeout.add(request.getTimeoutMs(), TimeUnit.MILLISECONDS);

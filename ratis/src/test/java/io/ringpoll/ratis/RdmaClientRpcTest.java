@@ -184,6 +184,32 @@ class RdmaClientRpcTest {
         }
     }
 
+    /** The engine's client does so at once and for ever, unless its policy has pauses: an interrupt ends these, and the call. */
+    @Test
+    void shouldWaitForTheReplyIfAnInterruptedThreadTriesAgain() throws Exception {
+        final RdmaClientRpc rpc = client();
+        final RaftClientRequest request = request(FIRST, 1).build();
+        final Thread answering = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                while (true) {
+                    received.take().answer();
+                }
+            } catch (final InterruptedException end) {
+                return;
+            }
+        });
+        Thread.currentThread().interrupt();
+        try {
+            assertThrows(InterruptedIOException.class, () -> rpc.sendRequest(request));
+            assertTrue(rpc.sendRequest(request).isSuccess());
+            assertTrue(Thread.currentThread().isInterrupted(), "the interrupt stays pending");
+            assertThrows(InterruptedIOException.class, () -> rpc.sendRequest(request(FIRST, 2).build()), "another call");
+        } finally {
+            assertTrue(Thread.interrupted(), "the interrupt stays pending");
+            answering.interrupt();
+        }
+    }
+
     @Test
     void shouldSendEachRequestAsItsType() throws Exception {
         final RdmaClientRpc rpc = client();
