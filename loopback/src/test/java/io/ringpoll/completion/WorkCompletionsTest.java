@@ -71,5 +71,26 @@ class WorkCompletionsTest {
         assertThrows(IllegalArgumentException.class, () -> WorkCompletions.allocate(-1));
         assertThrows(IndexOutOfBoundsException.class, () -> WorkCompletions.allocate(2).show(2, new WorkCompletion()));
         assertEquals(9, WorkCompletions.in(direct, IbvWc.SIZE_BYTES, 9).capacity());
+        final UnsafeBuffer readOnly = new UnsafeBuffer(direct.byteBuffer().asReadOnlyBuffer());
+        assertThrows(IllegalArgumentException.class, () -> WorkCompletions.in(readOnly, 0, 1));
+    }
+
+    @Test
+    void shouldNotPollIntoMemoryThatItsBufferShowsNoMore() {
+        final UnsafeBuffer buffer = new UnsafeBuffer(BufferUtil.allocateDirectAligned(4 * IbvWc.SIZE_BYTES, Long.BYTES));
+        final UnsafeBuffer same = new UnsafeBuffer(buffer);
+        final UnsafeBuffer other = new UnsafeBuffer(BufferUtil.allocateDirectAligned(4 * IbvWc.SIZE_BYTES, Long.BYTES));
+        final WorkCompletions records = WorkCompletions.in(buffer, IbvWc.SIZE_BYTES, 3);
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            VerbsCompletionQueue verbs = pair.client().completionQueue().openVerbs()) {
+            for (final CompletionQueue queue : new CompletionQueue[]{pair.client().completionQueue(), verbs}) {
+                assertEquals(0, queue.poll(records, 0, 3));
+                buffer.wrap(other);
+                assertThrows(IllegalStateException.class, () -> queue.poll(records, 0, 3));
+                buffer.wrap(0L, 0);
+                assertThrows(IllegalStateException.class, () -> queue.poll(records, 0, 3));
+                buffer.wrap(same);
+            }
+        }
     }
 }

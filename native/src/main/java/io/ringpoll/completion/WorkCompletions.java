@@ -56,18 +56,22 @@ public final class WorkCompletions {
     /**
      * Takes records within a buffer, without places for timestamps.
      *
-     * @param buffer   off-heap memory, which must stay for as long as this is used
+     * @param buffer   writable off-heap memory, which must stay for as long as this is used
      * @param offset   of the first record in bytes
      * @param capacity number of records, at least 1
      * @return a view of them
      * @throws IndexOutOfBoundsException if they are not within the buffer
-     * @throws IllegalArgumentException  if the buffer is on the heap, the first record is not 8-byte aligned, or the capacity is
-     *     below 1, or more than a buffer can hold
+     * @throws IllegalArgumentException  if the buffer is on the heap or read-only, the first record is not 8-byte aligned, or the
+     *     capacity is below 1, or more than a buffer can hold
      */
     public static WorkCompletions in(final DirectBuffer buffer, final int offset, final int capacity) {
         buffer.boundsCheck(offset, lengthBytes(capacity));
         if (buffer.byteArray() != null) {
             throw new IllegalArgumentException("the buffer is on the heap, where a device cannot write completions");
+        }
+        if (buffer.byteBuffer() != null && buffer.byteBuffer().isReadOnly()) {
+            // The pages of a mapped file may be read-only, too.
+            throw new IllegalArgumentException("the buffer is read-only, and a device writes completions");
         }
         if ((buffer.addressOffset() + offset & Long.BYTES - 1) != 0) {
             throw new IllegalArgumentException("the first completion is not 8-byte aligned");
@@ -138,9 +142,13 @@ public final class WorkCompletions {
      * @param count their number
      * @return 8-byte aligned
      * @throws IndexOutOfBoundsException if they are not all within the array
+     * @throws IllegalStateException     if their buffer shows other memory now, or none, as that of a pipeline that has ended
      */
     public long address(final int first, final int count) {
         Bounds.checkRange(first, count, capacity);
+        if (memory.addressOffset() + offset != address) {
+            throw new IllegalStateException("the buffer of these records shows other memory now, or none: its owner has ended");
+        }
         return address + (long) first * IbvWc.SIZE_BYTES;
     }
 }
