@@ -26,7 +26,8 @@ final class CompletionSlab {
     /** A page: allocation touches each page, and no slot shares a cache line with other data. */
     private static final int ALIGNMENT_BYTES = 4096;
 
-    private final Arena arena = OwnedMemory.newArena();
+    private final Arena arena;
+    private final MemorySegment memory;
     /** The records. */
     private final UnsafeBuffer buffer;
     private final long timestampsAddress;
@@ -35,6 +36,11 @@ final class CompletionSlab {
     private final FaultMark faults;
     private final AtomicInteger users = new AtomicInteger(1);
     private Runnable onFreed = () -> { };
+    /** Whether flyweights of users show records, which a user's mistake may read after the end. */
+    private volatile boolean viewed;
+    /** Then keeps the addresses for as long as this, and so a flyweight, is reachable. */
+    @SuppressWarnings("unused")
+    private MemorySegment addresses;
 
     /** Allocates a slab with one reference, owned by the caller. */
     CompletionSlab(final int capacity) {
@@ -42,13 +48,15 @@ final class CompletionSlab {
             throw new IllegalArgumentException(
                 "ring size " + capacity + " is not a power of two from 2 to " + MAX_CAPACITY);
         }
+        // First what the garbage collector frees if the next allocation fails.
+        queueRuns = new QueueRuns(capacity);
+        faults = new FaultMark(capacity);
         final int recordsBytes = capacity * IbvWc.SIZE_BYTES;
-        final MemorySegment memory = arena.allocate(recordsBytes + (long) capacity * Long.BYTES, ALIGNMENT_BYTES);
+        arena = OwnedMemory.newArena();
+        memory = arena.allocate(recordsBytes + (long) capacity * Long.BYTES, ALIGNMENT_BYTES);
         buffer = new UnsafeBuffer(memory.address(), recordsBytes);
         timestampsAddress = memory.address() + recordsBytes;
         mask = capacity - 1;
-        queueRuns = new QueueRuns(capacity);
-        faults = new FaultMark(capacity);
     }
 
     /** Sets an action of the thread that frees the memory; before other threads retain it. */
@@ -72,6 +80,11 @@ final class CompletionSlab {
 
     int capacity() {
         return mask + 1;
+    }
+
+    /** A user's flyweight is about to show a record, and will have a reference to this. */
+    void onView() {
+        viewed = true;
     }
 
     int mask() {
@@ -109,7 +122,11 @@ final class CompletionSlab {
     void release() {
         if (users.decrementAndGet() == 0) {
             buffer.wrap(0L, 0);
-            arena.close();
+            if (viewed) {
+                addresses = OwnedMemory.freeWhenUnreachable(arena, memory);
+            } else {
+                arena.close();
+            }
             onFreed.run();
         }
     }

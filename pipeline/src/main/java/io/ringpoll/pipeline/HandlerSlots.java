@@ -69,8 +69,11 @@ final class HandlerSlots implements SlotControl {
         if (held == null || !held.isHeld(heldSequence)) {
             throw notHeld(heldSequence);
         }
+        slab.onView();
+        flyweight.wrap(slab.buffer(), CompletionSlab.offset(heldSequence, slab.mask()));
+        // It keeps the addresses of the slab.
         RecordAddress.source(flyweight, heldSource);
-        return flyweight.wrap(slab.buffer(), CompletionSlab.offset(heldSequence, slab.mask()));
+        return flyweight;
     }
 
     @Override

@@ -32,7 +32,7 @@ public interface SlotControl {
      *
      * @param sequence  held and not released
      * @param flyweight of the calling thread
-     * @return the flyweight; valid until the slot is released
+     * @return the flyweight; valid until the slot is released. What it shows later is undefined, but never freed memory
      * @throws IllegalStateException if the slot is not held
      */
     WorkCompletion view(long sequence, WorkCompletion flyweight);

@@ -243,6 +243,33 @@ class SlotControlTest {
         assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
     }
 
+    @Test
+    void shouldNotFreeTheAddressesThatAFlyweightStillShows() throws InterruptedException {
+        // Not on the first page.
+        final long held = 5000;
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        // The C library unmaps so much memory when it is freed: a read of it would end the JVM.
+        final Pipeline pipeline = Pipeline.builder()
+            .ringSize(1 << 20)
+            .onAll(new HoldingOnly(slots, held), options -> options.maxHeld(1))
+            .queue(new SyntheticQueue("queue", held + 1))
+            .start();
+        while (pipeline.held() == 0) {
+            Thread.yield();
+        }
+        final WorkCompletion late = slots.get().view(held, new WorkCompletion());
+        assertEquals(held, late.workRequestId());
+        pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
+        join(pipeline);
+        slots.get().release(held);
+        assertTrue(pipeline.slab().isFreed());
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            assertEquals(0, late.workRequestId(), "its page has been returned");
+            assertThrows(IndexOutOfBoundsException.class, () -> late.moveTo(0));
+        }
+    }
+
     /** Waits until the threads have ended, which the close with its short time may not have done. */
     private static void join(final Pipeline pipeline) throws InterruptedException {
         pipeline.pollerThread().join();

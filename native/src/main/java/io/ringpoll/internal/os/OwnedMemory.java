@@ -58,6 +58,25 @@ public final class OwnedMemory {
     }
 
     /**
+     * Frees memory that users may still read by its address: returns its pages now, and frees the addresses when the result is
+     * not reachable any more. In debug mode all is freed at once.
+     *
+     * @param owner  of {@link #newArena()}, closed in the end
+     * @param memory allocated by it
+     * @return to be kept for as long as the memory can be read
+     */
+    @SuppressWarnings("restricted")
+    public static MemorySegment freeWhenUnreachable(final Arena owner, final MemorySegment memory) {
+        if (DEBUG) {
+            owner.close();
+            return MemorySegment.NULL;
+        }
+        releasePages(memory);
+        return MemorySegment.ofAddress(memory.address())
+            .reinterpret(memory.byteSize(), Arena.ofAuto(), unreachable -> owner.close());
+    }
+
+    /**
      * Returns the pages of memory to the system, except incomplete ones at its ends. The addresses remain valid; pages that are
      * accessed later are zeroed.
      *
