@@ -93,6 +93,11 @@ final class UndeliveredCompletions {
     private int poll(final CompletionQueue queue, final int limit) {
         try {
             final int polled = queues.pollRemaining(queue, records, 0, limit);
+            if (polled > limit) {
+                // Of a user's queue: what it has written is unknown.
+                throw new IllegalStateException(
+                    queue.name() + ": the poll returned " + polled + " completions, at most " + limit + " were asked for");
+            }
             if (polled < 0) {
                 errorLog.onError(new IllegalStateException(queue.name() + " failed with code " + polled + " after the stop"));
             }

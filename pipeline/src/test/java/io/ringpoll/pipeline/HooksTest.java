@@ -70,6 +70,19 @@ class HooksTest {
     }
 
     @Test
+    void shouldNotTrustTheNumberOfUndeliveredCompletionsOfAUsersQueue() {
+        final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder())).start();
+        assertTrue(pipeline.pause(BOUND_NS));
+        pipeline.addQueue(failing(() -> 65));
+        pipeline.addQueue(queue);
+        add(5);
+        assertEquals(new PipelineReport(0, 0, 0, 5, true), pipeline.stop(BOUND_NS));
+        final List<String> errors = errors(pipeline);
+        assertEquals(1, errors.size());
+        assertTrue(errors.getFirst().contains("returned 65 completions, at most 64 were asked for"), errors::toString);
+    }
+
+    @Test
     void shouldPollTheOtherQueuesWhenOneFailsOrIsRemovedOnStop() {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final ScriptedQueue removed = new ScriptedQueue("removed");
