@@ -65,6 +65,9 @@ interface Handlers extends RingHandlers {
      */
     void stopAfter(long sequence);
 
+    /** Releases what the threads retain that have ended without running their handlers; after a failed start. */
+    void endWithoutTask();
+
     /** Number of held slots; any thread, a snapshot. */
     long held();
 }

@@ -214,6 +214,7 @@ final class PipelineStop {
         final Deadline deadline = Deadline.after(ABANDON_NS);
         pipeline.polling().awaitEnd(deadline);
         pipeline.handlerThreads().forEach(deadline::join);
+        pipeline.handlers().endWithoutTask();
         release(snapshot(PipelineReport.UNKNOWN, false));
     }
 

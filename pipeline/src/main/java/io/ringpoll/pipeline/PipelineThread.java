@@ -81,6 +81,20 @@ final class PipelineThread {
         }
     }
 
+    /**
+     * Does the last work for a thread that has ended without its task: code of the factory has thrown before it, for instance. No
+     * effect otherwise.
+     */
+    void endWithoutTask(final Runnable last) {
+        if (!thread.isAlive() && mayRun.compareAndSet(true, false)) {
+            try {
+                last.run();
+            } finally {
+                slab.release();
+            }
+        }
+    }
+
     private void run(final Runnable work) {
         if (!mayRun.compareAndSet(true, false)) {
             // The slab is not retained: the work must not access it.

@@ -90,7 +90,9 @@ final class PollerThread implements Polling {
 
     @Override
     public boolean awaitEnd(final Deadline deadline) {
-        return deadline.join(thread());
+        final boolean ended = deadline.join(thread());
+        thread.endWithoutTask(this::end);
+        return ended;
     }
 
     @Override
@@ -117,6 +119,14 @@ final class PollerThread implements Polling {
                 // Releases the completion channels, as the end of the loop would.
                 poller.onClose();
             }
+        } finally {
+            handlers.onPollerEnd();
+        }
+    }
+
+    private void end() {
+        try {
+            poller.onClose();
         } finally {
             handlers.onPollerEnd();
         }

@@ -134,6 +134,11 @@ final class RunToCompletionHandlers implements Handlers {
     }
 
     @Override
+    public void endWithoutTask() {
+        // They have no threads.
+    }
+
+    @Override
     public long held() {
         return 0;
     }

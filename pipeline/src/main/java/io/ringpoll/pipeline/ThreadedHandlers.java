@@ -146,6 +146,11 @@ final class ThreadedHandlers implements Handlers {
     }
 
     @Override
+    public void endWithoutTask() {
+        threads.forEach(thread -> thread.endWithoutTask(() -> { }));
+    }
+
+    @Override
     public long held() {
         return processors.stream().mapToLong(CompletionProcessor::held).sum();
     }

@@ -17,7 +17,13 @@ import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.JavaProcess;
 import io.ringpoll.testing.TestDevice;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -163,6 +169,60 @@ class OwnershipTest {
             assertNothingIsLeft(threads);
             // The connection cannot be closed while a view of its queue is open.
             pair.client().close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"p-all", "p-poller"})
+    @Tag(TestDevice.TAG)
+    void shouldLeaveNothingWhenAThreadOfAFactoryEndsBeforeItsTask(final String ending) {
+        final List<Thread> threads = new ArrayList<>();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final CompletionQueue queue = pair.client().completionQueue();
+            final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
+                .idleStrategy(new EventDrivenIdle()).onAll(all).queue(queue)
+                .startTimeoutNs(TimeUnit.MILLISECONDS.toNanos(500)).threadFactory(task -> {
+                    final Thread thread = new Thread(() -> {
+                        if (!Thread.currentThread().getName().equals(ending)) {
+                            task.run();
+                        }
+                    });
+                    threads.add(thread);
+                    return thread;
+                });
+            assertEquals("threads " + ending + " did not start within 500 ms",
+                assertThrows(PipelineStartException.class, description::start).getMessage());
+            assertNothingIsLeft(threads);
+            final Pipeline next = Pipeline.builder().name("next").withoutCountersFile().onAll(all).queue(queue).start();
+            assertTrue(next.close(BOUND_NS).inTime());
+            // The connection cannot be closed while a view of its queue is open.
+            pair.client().close();
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingWhenThereIsNoHeapForTheRing() {
+        assertEquals("no memory of the ring is left", JavaProcess.create().option("-Xmx64m").run(LargeRings.class).strip());
+    }
+
+    /** Starts pipelines with rings of 224 MiB, whose lists do not fit into the heap. */
+    static final class LargeRings {
+        private static final PrintStream OUT = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
+        private static final long RING_KB = (1 << 22) * 56L / 1024;
+
+        public static void main(final String[] arguments) throws IOException {
+            final long beforeKb = residentKb();
+            for (int i = 0; i < 3; i++) {
+                assertThrows(OutOfMemoryError.class, () -> Pipeline.builder().withoutCountersFile().ringSize(1 << 22)
+                    .onAll((wc, sequence, endOfBatch) -> { }).start());
+            }
+            final long grownKb = residentKb() - beforeKb;
+            OUT.println(grownKb < RING_KB ? "no memory of the ring is left" : grownKb + " KiB are left");
+        }
+
+        private static long residentKb() throws IOException {
+            return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElseThrow();
         }
     }
 

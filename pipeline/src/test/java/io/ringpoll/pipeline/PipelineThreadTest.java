@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.os.Deadline;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,26 @@ class PipelineThreadTest {
         final PipelineStartException missing =
             assertThrows(PipelineStartException.class, () -> gate.await(Deadline.after(0)));
         assertEquals("threads a, a did not start within 0 ns", missing.getMessage());
+    }
+
+    @Test
+    void shouldReleaseTheSlabOnceIfItsThreadEndsWithoutTheTask() throws InterruptedException {
+        final AtomicInteger ends = new AtomicInteger();
+        final AtomicReference<Runnable> task = new AtomicReference<>();
+        final PipelineThread thread = new PipelineThread("a", slab, () -> { }, (work, name) -> {
+            task.set(work);
+            return new Thread(() -> { }, name);
+        });
+        thread.endWithoutTask(ends::incrementAndGet);
+        thread.start(gate);
+        thread.thread().join();
+        slab.release();
+        assertFalse(slab.isFreed());
+        thread.endWithoutTask(ends::incrementAndGet);
+        thread.endWithoutTask(ends::incrementAndGet);
+        assertEquals(1, ends.get());
+        assertTrue(slab.isFreed());
+        assertThrows(IllegalStateException.class, task.get()::run);
     }
 
     @Test
