@@ -18,7 +18,7 @@ public interface NotifyingQueue extends CompletionQueue {
     /**
      * The file descriptor of the completion channel; queues may share a channel.
      *
-     * @return a descriptor that is readable while an event is pending, always the same
+     * @return a descriptor that is readable while an event is pending, always the same; a queue with a negative one is refused
      */
     int eventFd();
 
@@ -26,7 +26,7 @@ public interface NotifyingQueue extends CompletionQueue {
      * Requests one event for the next completion. Completions that are already in the queue raise none: poll the queue once more
      * after this call.
      *
-     * @throws RuntimeException if the queue has failed; it leaves the round
+     * @throws RuntimeException if the queue has failed; it leaves the round, also after an error
      */
     void arm();
 
@@ -35,7 +35,7 @@ public interface NotifyingQueue extends CompletionQueue {
      * may be deferred and combined.
      *
      * @return number of events
-     * @throws RuntimeException if the channel has failed; the queue leaves the round
+     * @throws RuntimeException if the channel has failed; the queue leaves the round, also after an error
      */
     int takeEvents();
 

@@ -203,13 +203,16 @@ final class EventSleeper implements IdleStrategy {
     }
 
     private void arm(final PolledQueue polled, final NotifyingQueue notifying) {
+        // An error of the counters is not one of the queue.
+        MemoryFault.check();
         try {
             notifying.arm();
-            polled.armed = true;
-            counters.arms.incrementRelease();
-        } catch (final RuntimeException failed) {
+        } catch (final Throwable failed) {
             polled.fail(QueueFault.NOTIFICATION_FAILED);
+            return;
         }
+        polled.armed = true;
+        counters.arms.incrementRelease();
     }
 
     private void sleep() {
@@ -261,9 +264,10 @@ final class EventSleeper implements IdleStrategy {
             if (polled.eventFd == fd) {
                 if (!asked) {
                     asked = true;
+                    MemoryFault.check();
                     try {
                         taken = ((NotifyingQueue) polled.queue).takeEvents();
-                    } catch (final RuntimeException failed) {
+                    } catch (final Throwable failed) {
                         faultCode = QueueFault.NOTIFICATION_FAILED;
                     }
                 }

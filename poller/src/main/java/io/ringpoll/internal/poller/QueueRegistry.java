@@ -380,7 +380,13 @@ public final class QueueRegistry {
             return new PolledQueue(queue, queue, index, PolledQueue.NO_EVENT_FD);
         }
         final CompletionQueue view = notifications.open(queue);
-        final int eventFd = view instanceof final NotifyingQueue notifying ? notifying.eventFd() : PolledQueue.NO_EVENT_FD;
+        if (!(view instanceof final NotifyingQueue notifying)) {
+            return new PolledQueue(queue, view, index, PolledQueue.NO_EVENT_FD);
+        }
+        final int eventFd = notifying.eventFd();
+        if (eventFd < 0) {
+            throw notAdded(queue, "the descriptor of its events is " + eventFd, null);
+        }
         return new PolledQueue(queue, view, index, eventFd);
     }
 

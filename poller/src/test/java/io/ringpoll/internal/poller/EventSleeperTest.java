@@ -21,11 +21,14 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The time-out of a sleep exceeds the tests' time limit, so that a lost wake-up is a failure. */
 @Timeout(120)
@@ -167,6 +170,67 @@ class EventSleeperTest {
         await(() -> counters.queues.get() == 0);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFailAQueueWhoseCallsForEventsThrowAnError(final boolean atArm) {
+        final NotifyingScriptedQueue other = new NotifyingScriptedQueue("other", channel);
+        prepare(FOREVER_NS);
+        poller.queues().add(new ErrorQueue(channel, atArm));
+        thread.start();
+        if (!atArm) {
+            await(() -> counters.sleeps() == 1);
+            channel.raise();
+        }
+        await(() -> slots.published() == 1);
+        assertEquals(QueueFault.NOTIFICATION_FAILED, slots.get(0).vendorError());
+        await(() -> counters.queues.get() == 0);
+        poller.queues().add(other);
+        await(other::isArmed);
+    }
+
+    /** A queue of a user with a defect. */
+    private record ErrorQueue(Fifo channel, boolean atArm) implements NotifyingQueue {
+        @Override
+        public int eventFd() {
+            return channel.fd();
+        }
+
+        @Override
+        public void arm() {
+            if (atArm) {
+                throw new StackOverflowError("provoked");
+            }
+        }
+
+        @Override
+        public int takeEvents() {
+            throw new StackOverflowError("provoked");
+        }
+
+        @Override
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            return 0;
+        }
+
+        @Override
+        public String name() {
+            return "with an error";
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, -5})
+    void shouldRejectAQueueWithANegativeDescriptor(final int descriptor) {
+        start(FOREVER_NS);
+        final CompletionQueue negative = withDescriptor(() -> descriptor);
+        assertEquals("of a user cannot be added: the descriptor of its events is " + descriptor,
+            assertThrows(IllegalStateException.class, () -> poller.queues().add(negative)).getMessage());
+        assertEquals(0, poller.queues().size());
+        final NotifyingScriptedQueue other = new NotifyingScriptedQueue("other", channel);
+        poller.queues().add(other);
+        await(other::isArmed);
+    }
+
     @Test
     void shouldRejectAQueueWithoutDescriptor() {
         start(FOREVER_NS);
@@ -244,10 +308,16 @@ class EventSleeperTest {
     }
 
     private static CompletionQueue withoutDescriptor() {
+        return withDescriptor(() -> {
+            throw new IllegalStateException("provoked");
+        });
+    }
+
+    private static CompletionQueue withDescriptor(final IntSupplier descriptor) {
         return new NotifyingQueue() {
             @Override
             public int eventFd() {
-                throw new IllegalStateException("provoked");
+                return descriptor.getAsInt();
             }
 
             @Override
@@ -267,7 +337,7 @@ class EventSleeperTest {
 
             @Override
             public String name() {
-                return "without descriptor";
+                return "of a user";
             }
         };
     }
