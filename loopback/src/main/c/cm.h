@@ -214,7 +214,7 @@ void cm_remote_forget(void);
 
 /* cm_remote.c */
 bool cm_remote_always(void); /* also connections within this process take the way between processes: for tests */
-int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param); /* 0, or why it is rejected */
+int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param); /* 0, why it is rejected, or -errno */
 int cm_remote_listen(struct cm_id *listener); /* 0 or an errno value */
 
 #endif

@@ -80,10 +80,14 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
         const bool is_local = listener != NULL && !cm_remote_always();
         const int reason = is_local ? cm_send_request(id, listener, param) : cm_remote_request(id, param);
 
-        if (reason != 0)
+        if (reason < 0) { /* nothing was sent */
+            error = -reason;
+            id->state = CM_ROUTE_RESOLVED;
+        } else if (reason > 0) {
             cm_raise_rejected(id, reason, NULL, 0);
-        else
+        } else {
             cm_timer_start(id, lb_connect_timeout_ns());
+        }
     }
     cm_release();
     return error ? cm_fail(error) : cm_complete(id);

@@ -236,6 +236,12 @@ static bool make_active_end(struct remote *remote, struct passed *passed)
     return false;
 }
 
+/* Whether this process has no descriptors or memory left: that says nothing about the listener. */
+static bool is_exhausted(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
 int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
 {
     const struct rdma_addr *address = &active->base.route.addr;
@@ -245,14 +251,16 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
     const int socket = cm_port_connect(cm_port_of(&address->dst_addr));
 
     if (socket < 0)
-        return errno == EAGAIN ? CM_REJECT_CONSUMER : CM_REJECT_NO_SERVICE;
+        return is_exhausted(errno) ? -errno : errno == EAGAIN ? CM_REJECT_CONSUMER : CM_REJECT_NO_SERVICE;
     struct remote *remote = new_remote(socket);
     if (remote == NULL)
         return CM_REJECT_NO_SERVICE;
     if (!make_active_end(remote, &passed)) {
+        const int error = errno;
+
         remote->over = true;
         lb_watch_call();
-        return CM_REJECT_CONSUMER;
+        return is_exhausted(error) ? -error : CM_REJECT_CONSUMER;
     }
     cm_describe(&described, active, param, CM_REQUEST_DATA);
     set_parameters(&message, &described.base.param.conn);

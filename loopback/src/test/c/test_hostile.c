@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_hostile.c: requests at and beyond the limits of a queue pair, and exhausted descriptors. */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "ringpoll_loopback.h"
 #include "test.h"
@@ -231,6 +235,81 @@ static void should_destroy_an_id_after_its_queue_pair(void)
     rdma_destroy_event_channel(channel);
 }
 
+enum { FEW = 200 };
+
+static int count_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < FEW; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Connects with so many free descriptors. */
+static int connect_with(struct rdma_cm_id *id, struct rdma_conn_param *parameters, int free_ones)
+{
+    const int before = count_descriptors();
+    int taken[FEW];
+    int count = 0;
+
+    while ((taken[count] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+        count++;
+    for (int i = 0; i < free_ones; i++)
+        CHECK_EQ(close(taken[--count]), 0);
+    const int error = rdma_connect(id, parameters) ? errno : 0;
+    while (count > 0)
+        CHECK_EQ(close(taken[--count]), 0);
+    for (int waited_ms = 0; error && count_descriptors() != before && waited_ms < 10000; waited_ms++)
+        (void)poll(NULL, 0, 1); /* the device closes the socket */
+    if (error)
+        CHECK_EQ(count_descriptors(), before);
+    return error;
+}
+
+/* To another process: it looks as if there were no listener otherwise. The id has not changed by it. */
+static void should_name_the_limit_when_descriptors_are_exhausted_in_a_connect(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct rdma_conn_param parameters = {.qp_num = 1};
+    const bool is_set = test_between_processes();
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *listener;
+    struct rlimit files;
+
+    CHECK(channel != NULL);
+    CHECK_EQ(rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP), 0);
+    CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&address), 0);
+    CHECK_EQ(rdma_listen(listener, 1), 0);
+    address.sin_port = rdma_get_src_port(listener);
+    struct rdma_cm_id *id = resolved_id(channel, &address);
+    CHECK_EQ(rdma_resolve_route(id, 1000), 0);
+    CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+    CHECK_EQ(rdma_ack_cm_event(event), 0);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+    const struct rlimit few = {.rlim_cur = FEW, .rlim_max = files.rlim_max};
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    CHECK_EQ(setenv("RINGPOLL_LOOPBACK_ALWAYS_REMOTE", "1", 1), 0);
+
+    for (int free_ones = 0; free_ones < 3; free_ones++)
+        CHECK_EQ(connect_with(id, &parameters, free_ones), EMFILE);
+    CHECK(!readable(channel->fd, 0));
+    CHECK_EQ(connect_with(id, &parameters, FEW / 2), 0);
+
+    if (!is_set)
+        CHECK_EQ(unsetenv("RINGPOLL_LOOPBACK_ALWAYS_REMOTE"), 0);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+    CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+    CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
+    struct rdma_cm_id *passive = event->id;
+    CHECK_EQ(rdma_ack_cm_event(event), 0);
+    CHECK_EQ(rdma_destroy_id(passive), 0);
+    CHECK_EQ(rdma_destroy_id(id), 0);
+    CHECK_EQ(rdma_destroy_id(listener), 0);
+    rdma_destroy_event_channel(channel);
+}
+
 /* An id with a failed resolution has no port; the next attempt assigns one, once. */
 static void should_resolve_again_after_a_failure(void)
 {
@@ -301,5 +380,6 @@ const struct test hostile_tests[] = {
         should_check_receives_against_the_shared_queues_own_domain},
     {"an address that cannot be translated has a reason", should_say_why_an_address_is_none},
     {"exhausted descriptors are named", should_name_the_limit_when_descriptors_are_exhausted},
+    {"exhausted descriptors are named by a connect", should_name_the_limit_when_descriptors_are_exhausted_in_a_connect},
     {NULL, NULL},
 };
