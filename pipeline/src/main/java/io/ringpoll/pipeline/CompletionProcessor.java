@@ -107,6 +107,7 @@ final class CompletionProcessor implements Runnable {
 
     @Override
     public void run() {
+        slots.begin();
         try {
             if (start()) {
                 process();

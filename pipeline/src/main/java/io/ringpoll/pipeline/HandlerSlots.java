@@ -19,6 +19,8 @@ final class HandlerSlots implements SlotControl {
     private final RecordSource heldSource;
     /** The last slot of the current batch; a Sequence because its value is padded and changes with each batch. */
     private final Sequence batchEnd = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
+    /** Set before the first batch. */
+    private Thread owner;
 
     HandlerSlots(
         final CompletionProcessor processor, final CompletionSlab slab, final HandlerContext context, final Sequence sequence,
@@ -29,6 +31,11 @@ final class HandlerSlots implements SlotControl {
         this.sequence = sequence;
         this.held = held;
         heldSource = new HeldSource(slab.buffer().addressOffset());
+    }
+
+    /** Begins the control on the calling thread, the handler's. */
+    void begin() {
+        owner = Thread.currentThread();
     }
 
     /** Sets the last slot of the current batch; handler's thread only. */
@@ -94,6 +101,12 @@ final class HandlerSlots implements SlotControl {
         if (checked <= sequence.get() || checked > batchEnd.get()) {
             throw new IllegalStateException("slot " + checked + " is not in the current batch, " + (sequence.get() + 1) + " to " +
                 batchEnd.get());
+        }
+        final Thread caller = Thread.currentThread();
+        if (caller != owner) {
+            // The handler may pass the slot meanwhile: it would go back, or lose the held slot to the poller.
+            throw new IllegalStateException("slot " + checked + " belongs to thread " + owner.getName() + ", not to " +
+                caller.getName() + ": a handler releases early and holds on its own thread");
         }
     }
 

@@ -14,7 +14,7 @@ public interface SlotControl {
      * Releases slots before the end of the batch, for a handler that has copied their content and has long work to do.
      *
      * @param sequence of the current batch; slots up to it must not be read any more, unless they are held
-     * @throws IllegalStateException if the sequence is not in the current batch
+     * @throws IllegalStateException if the sequence is not in the current batch, or on another thread than the handler's
      */
     void releaseThrough(long sequence);
 
@@ -23,7 +23,8 @@ public interface SlotControl {
      *
      * @param sequence of the current batch, not yet released
      * @return true if the slot is held; false if {@link HandlerOptions#maxHeld} slots are already held
-     * @throws IllegalStateException if the sequence is not in the current batch, or the handler has ended
+     * @throws IllegalStateException if the sequence is not in the current batch, the handler has ended, or on another thread than
+     *     the handler's
      */
     boolean hold(long sequence);
 

@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -80,6 +81,32 @@ class HandlerSlotsTest {
             refused(() -> slots.get().releaseThrough(0));
         });
         assertTrue(refusal.get() != null);
+    }
+
+    @Test
+    void shouldRejectAnotherThread() {
+        final AtomicReference<Throwable> failed = new AtomicReference<>();
+        run(1, 20, () -> {
+            final Thread other = new Thread(() -> {
+                assertEquals("slot 20 belongs to thread ringpoll-all, not to other: a handler releases early and holds on its " +
+                    "own thread", refused(() -> slots.get().hold(20)));
+                refused(() -> slots.get().releaseThrough(20));
+            }, "other");
+            other.setUncaughtExceptionHandler((thread, failure) -> failed.set(failure));
+            other.start();
+            join(other);
+            slots.get().releaseThrough(20);
+        });
+        assertTrue(refusal.get() != null);
+        assertNull(failed.get());
+    }
+
+    private static void join(final Thread other) {
+        try {
+            other.join();
+        } catch (final InterruptedException interrupted) {
+            throw new AssertionError(interrupted);
+        }
     }
 
     @Test
