@@ -206,9 +206,12 @@ static void on_notification(void *held)
 /* Completes the requests that were responded to, or acknowledged, in wc, as far as there is room. Returns their number. */
 static int complete_responded(struct lb_proxy *proxy, struct lb_cq *cq, int room, struct ibv_wc *wc, struct work *work)
 {
+    struct lb_qp *qp = proxy->qp.peer;
     const uint64_t consumed = atomic_load_explicit(&proxy->responses_in.consumed, memory_order_relaxed);
 
-    take_responses(proxy, proxy->qp.peer, &work->responses);
+    if (qp == NULL) /* it goes, or has not got this proxy as its remote end yet */
+        return 0;
+    take_responses(proxy, qp, &work->responses);
     if (consumed != atomic_load_explicit(&proxy->responses_in.consumed, memory_order_relaxed) &&
             lb_wire_fed(&proxy->responses_in))
         lb_proxy_wake_unfenced(proxy, 0);
