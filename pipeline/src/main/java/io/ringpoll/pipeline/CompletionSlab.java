@@ -84,7 +84,9 @@ final class CompletionSlab {
 
     /** A user's flyweight is about to show a record, and will have a reference to this. */
     void onView() {
-        viewed = true;
+        if (!viewed) {
+            viewed = true;
+        }
     }
 
     int mask() {
