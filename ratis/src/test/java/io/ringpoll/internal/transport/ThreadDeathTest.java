@@ -6,11 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionBudget;
+import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -53,8 +54,11 @@ class ThreadDeathTest {
         nodes.close();
     }
 
-    /** A queue that refuses a request for events: the poller's thread dies. */
-    private static final class FatalQueue implements NotifyingQueue {
+    /** A queue whose budget cannot be read once it is polled: the poller's thread dies. */
+    private static final class FatalQueue implements CompletionQueue {
+        private final Thread adding = Thread.currentThread();
+        private boolean hasFailed;
+
         @Override
         public int poll(final WorkCompletions records, final int first, final int maxEntries) {
             return 0;
@@ -66,18 +70,12 @@ class ThreadDeathTest {
         }
 
         @Override
-        public int eventFd() {
-            return -1;
-        }
-
-        @Override
-        public void arm() {
-            throw new StackOverflowError("on purpose");
-        }
-
-        @Override
-        public int takeEvents() {
-            return 0;
+        public CompletionBudget budget() {
+            if (Thread.currentThread() != adding && !hasFailed) {
+                hasFailed = true;
+                throw new StackOverflowError("on purpose");
+            }
+            return null;
         }
     }
 
