@@ -41,6 +41,13 @@ class CompletionBudgetTest {
     private final Completions completions = new Completions(256);
 
     @Test
+    void shouldRefuseADepthForWhichThereIsNoArray() {
+        for (final int depth : new int[] {-1, 0, (1 << 29) + 1, 1 << 30, Integer.MAX_VALUE}) {
+            assertThrows(IllegalArgumentException.class, () -> new CompletionBudget(depth), depth + " completions");
+        }
+    }
+
+    @Test
     void shouldRefuseThePostThatCouldOverrunTheQueue() {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(4).sqSize(MANY))) {
             final CompletionBudget budget = pair.client().completionQueue().budget();

@@ -111,8 +111,9 @@ public final class AsyncEvents {
                     return false;
                 }
                 // A listener was added after the last one was removed.
+                final Wakeup next = Wakeup.take();
                 wakeup.release();
-                wakeup = Wakeup.take();
+                wakeup = next;
             }
         }
     }

@@ -69,6 +69,8 @@ public final class CompletionBudget {
     private static final int OF_POLLER = 2 * APART;
 
     private static final int LENGTH = 6 * APART;
+    /** An array of twice the next power of two can be made. */
+    private static final int MAX_DEPTH = 1 << 29;
     private static final int SPINS = 100;
 
     private final int depth;
@@ -88,11 +90,12 @@ public final class CompletionBudget {
     /**
      * Creates an account of nothing in flight.
      *
-     * @param depth capacity of the queue in completions, at least 1
+     * @param depth capacity of the queue in completions, 1 to 2^29
+     * @throws IllegalArgumentException otherwise
      */
     public CompletionBudget(final int depth) {
-        if (depth < 1) {
-            throw new IllegalArgumentException("a budget of " + depth + " is less than 1");
+        if (depth < 1 || depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("a budget of " + depth + " is not from 1 to " + MAX_DEPTH);
         }
         this.depth = depth;
         final int length = Math.max(2, Integer.highestOneBit(depth) << 1);
