@@ -93,6 +93,7 @@ struct cm_id {
     bool has_ack_timeout;           /* else that of cm_qp.c */
     uint8_t ack_timeout;
     struct lb_timer timer;
+    uint64_t deadline_ns;           /* of the timer; CLOCK_MONOTONIC */
     struct lb_event *reserved;      /* memory of events to come */
     struct ibv_qp *own_qp;          /* made by rdma_create_qp_ex: knows us as its owner */
     struct ibv_qp_init_attr *qp_init_attr; /* rdma_create_ep: for the requests' queue pairs */

@@ -239,6 +239,8 @@ LB_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr
         attr->pd = id->pd;
         attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
     }
+    if (attr->pd == NULL) /* an id without a device has no protection domain */
+        return cm_fail(EINVAL);
     struct ibv_srq_init_attr basic = {.srq_context = attr->srq_context, .attr = attr->attr};
     struct ibv_srq *srq = ibv_create_srq(attr->pd, &basic);
     if (srq == NULL)

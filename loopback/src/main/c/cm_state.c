@@ -12,7 +12,8 @@ void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
     if (id->send_event != NULL) /* the other process has the timer */
         return;
     cm_timer_stop(id);
-    if (id->timer_armed) /* about to run: it checks the deadline again */
+    id->deadline_ns = lb_now_ns() + delay_ns;
+    if (id->timer_armed) /* about to run: it sees that the deadline is another one */
         return;
     id->references++;
     if (lb_timer_arm(&id->timer, delay_ns, timer_expired))
@@ -23,6 +24,7 @@ void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
 
 void cm_timer_stop(struct cm_id *id)
 {
+    id->deadline_ns = 0;
     if (id->timer_armed && lb_timer_cancel(&id->timer)) {
         id->timer_armed = false;
         cm_id_put(id);
@@ -183,7 +185,11 @@ static void timer_expired(struct lb_timer *timer)
 
     cm_hold();
     id->timer_armed = false;
-    time_out(id);
+    const uint64_t now_ns = lb_now_ns();
+    if (now_ns < id->deadline_ns)
+        cm_timer_start(id, id->deadline_ns - now_ns);
+    else
+        time_out(id);
     cm_id_put(id);
     cm_release();
 }

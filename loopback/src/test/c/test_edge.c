@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <rdma/rdma_verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -416,6 +417,21 @@ static void should_have_all_rights_to_a_folder_that_it_creates(void)
     CHECK_EQ(rmdir(parent), 0);
 }
 
+static void should_refuse_a_shared_receive_queue_of_an_id_without_a_device(void)
+{
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct ibv_srq_init_attr attr = {.attr = {.max_wr = 1, .max_sge = 1}};
+    struct rdma_cm_id *id;
+
+    CHECK(channel != NULL);
+    CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+    CHECK_EQ(rdma_create_srq(id, NULL, &attr), -1);
+    CHECK_EQ(errno, EINVAL);
+    CHECK(id->srq == NULL);
+    CHECK_EQ(rdma_destroy_id(id), 0);
+    rdma_destroy_event_channel(channel);
+}
+
 const struct test edge_tests[] = {
     {"a connection that is ended before the other side is ready has each event once",
         should_disconnect_before_the_other_side_is_ready},
@@ -427,5 +443,6 @@ const struct test edge_tests[] = {
     {"a port whose files are being removed can be bound", should_bind_a_port_that_is_being_removed},
     {"a created folder of ports has all rights of its user, with any umask", should_have_all_rights_to_a_folder_that_it_creates},
     {"a process is told why it reaches no other", should_say_why_other_processes_cannot_be_reached},
+    {"an id without a device has no shared receive queue", should_refuse_a_shared_receive_queue_of_an_id_without_a_device},
     {NULL, NULL},
 };
