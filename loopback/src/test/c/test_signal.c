@@ -184,6 +184,7 @@ static void should_end_a_wait_after_another_signal(void)
     }
 }
 
+#ifndef __SANITIZE_THREAD__ /* it does not follow a thread that is cancelled in sem_wait, and reports races under its locks */
 /* The event goes to the other one of two threads. */
 static void should_cancel_a_thread_that_waits(void)
 {
@@ -208,6 +209,7 @@ static void should_cancel_a_thread_that_waits(void)
         id_pair_close(&pair);
     }
 }
+#endif
 
 /* Is cancelled before it raises and fetches an event. */
 static void *run_cancelled(void *argument)
@@ -253,7 +255,9 @@ static void should_hold_no_lock_where_a_thread_is_cancelled(void)
 const struct test signal_tests[] = {
     {"a wait for an event goes on after a signal that restarts calls", should_go_on_waiting_after_a_signal_that_restarts_calls},
     {"a wait for an event ends after another signal", should_end_a_wait_after_another_signal},
+#ifndef __SANITIZE_THREAD__
     {"a thread that waits for an event can be cancelled", should_cancel_a_thread_that_waits},
+#endif
     {"a thread that is cancelled holds no lock", should_hold_no_lock_where_a_thread_is_cancelled},
     {NULL, NULL},
 };
