@@ -171,8 +171,8 @@ static inline void wake(struct lb_proxy *proxy, bool answered)
 {
     if (__builtin_expect(lb_wire_starved(&proxy->requests_in), 0))
         lb_proxy_wake_unfenced(proxy, 0);
-    if (__builtin_expect(answered, 0) &&
-            atomic_load_explicit(&proxy->outbound->sleep_state, memory_order_relaxed) != LB_WIRE_AWAKE)
+    if (answered &&
+            __builtin_expect(atomic_load_explicit(&proxy->outbound->sleep_state, memory_order_relaxed) != LB_WIRE_AWAKE, 0))
         lb_proxy_wake_unfenced(proxy, LB_WIRE_NOTIFY_SENDS);
 }
 

@@ -699,7 +699,6 @@ static void should_complete_as_many_short_messages_as_a_poll_asks_for(void)
     close_other(&other);
 }
 
-/* The poll that has taken the message has seen it awake: the next one tells it how far this end has read. */
 /* One poll completes a send and the message behind it, or first the send: a message needs a place in the array. */
 static void should_complete_acknowledged_requests_before_a_short_message(void)
 {
@@ -774,6 +773,7 @@ static void should_wake_for_a_consumed_response_before_a_short_message(void)
     close_other(&other);
 }
 
+/* The poll that has taken the message has seen it awake: the next one tells it how far this end has read. */
 static void should_wake_an_end_that_fell_asleep_while_its_message_was_taken(void)
 {
     struct other other;
