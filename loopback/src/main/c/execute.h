@@ -43,7 +43,7 @@ void lb_complete_done(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t l
 void lb_complete_failed(struct lb_qp *qp, uint64_t wr_id, const struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 
-/* progress.c; sq_lock held. Returns false if the oldest request has no patience left: it fails with lb_wait_failure. */
+/* progress.c; sq_lock held. Returns false if the oldest request has no retry left: it fails with lb_wait_failure. */
 bool lb_send_begin_waiting(struct lb_qp *qp, enum lb_wait reason);
 const struct lb_failure *lb_wait_failure(enum lb_wait wait);
 /* progress.c; sq_lock held. Fails the oldest request of the ring; the queue pair alone, if it is completed. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c: the send ring: its requests are executed in order, wait, are retried, fail or are flushed.
+ * progress.c: executes the requests of a send ring in order: they wait, are retried, fail or are flushed.
  *
  * The thread that ends a wait executes the waiting requests up to a budget; the device thread executes the rest and
  * long requests. The aftermath of an operation is here, too: it can continue the ring of another queue pair.
  */
 #include "qp_fault.h"
 
-/* The oldest outstanding work request has failed and was completed: the queue pair fails. */
+/* Moves the queue pair to the error state after its oldest outstanding work request has failed and was completed. */
 void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     lb_lock_acquire(&qp->rq_lock);
@@ -25,8 +25,8 @@ const struct lb_failure *lb_wait_failure(enum lb_wait wait)
     return wait == LB_WAIT_RNR ? &no_receive : &no_peer;
 }
 
-/* How long the retries take in all: 0 if there is none, UINT64_MAX if they never end. */
-static uint64_t patience_ns(const struct lb_qp *qp, enum lb_wait wait)
+/* The time of all retries: 0 if there is none, UINT64_MAX if they never end. */
+static uint64_t retry_time_ns(const struct lb_qp *qp, enum lb_wait wait)
 {
     if (wait == LB_WAIT_RNR) {
         if (qp->attr.rnr_retry == 7)
@@ -52,24 +52,21 @@ static bool arm(struct lb_qp *qp, uint64_t now)
     return true;
 }
 
-/*
- * The oldest work request cannot go on for this reason. Returns false if it has no patience left:
- * it is then to be completed with lb_wait_failure.
- */
+/* The oldest work request has to wait for this reason. Returns false if it has no retry left: it fails with lb_wait_failure. */
 bool lb_send_begin_waiting(struct lb_qp *qp, enum lb_wait reason)
 {
     if (qp->waited_for != reason) {
-        const uint64_t patience = patience_ns(qp, reason);
+        const uint64_t retry_ns = retry_time_ns(qp, reason);
 
-        if (patience == 0)
+        if (retry_ns == 0)
             return false;
         qp->waited_for = reason;
-        qp->wait_until_ns = patience == UINT64_MAX ? UINT64_MAX : lb_now_ns() + patience;
+        qp->wait_until_ns = retry_ns == UINT64_MAX ? UINT64_MAX : lb_now_ns() + retry_ns;
     }
     qp->wait = reason;
     if (qp->wait_until_ns == UINT64_MAX)
         return true;
-    /* An armed timer that fires too early checks again; one that is too late does not. */
+    /* A timer that expires too early is armed again; one that would expire too late is replaced. */
     if (qp->timer_armed && qp->timer.deadline_ns > qp->wait_until_ns && lb_timer_cancel(&qp->timer)) {
         qp->timer_armed = false;
         lb_qp_put(qp);
@@ -89,7 +86,7 @@ void lb_send_fail_oldest(struct lb_qp *qp, const struct lb_failure *failure,
 
 static void take_turn(struct lb_timer *timer);
 
-/* Leaves the ring to the device thread. Returns false if that is not possible. */
+/* Lets the device thread continue the ring. Returns false if its timer cannot be armed. */
 static bool hand_over(struct lb_qp *qp)
 {
     if (!qp->turn_armed) {
@@ -104,7 +101,7 @@ static bool hand_over(struct lb_qp *qp)
     return true;
 }
 
-/* Whether the ring has a request; a proxy's takes them from the other process, one at a time. */
+/* Whether the ring has a request; that of a proxy is filled from the other process, one request at a time. */
 static bool has_request(struct lb_qp *qp)
 {
     return qp->executed != qp->posted || (qp->proxy != NULL && qp->proxy->next(qp));
@@ -129,7 +126,7 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
         if (cost > *budget) {
             if ((qp->proxy != NULL && qp->proxy->is_polled(qp)) || hand_over(qp))
                 return;
-            *budget = UINT64_MAX; /* without the thread it is done here */
+            *budget = UINT64_MAX; /* without the device thread, this thread executes it */
         }
         *budget -= cost;
         switch ((qp->faults != NULL ? lb_execute_under_plan : lb_execute)(qp, &send->wr, &failure, aftermath)) {
@@ -163,7 +160,7 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
     }
 }
 
-/* On the device thread; the armed timer's reference is ours now. One long request, or a few short ones; then others may. */
+/* Device thread, with the armed timer's reference. Executes one long request or a few short ones, then other rings. */
 static void take_turn(struct lb_timer *timer)
 {
     struct lb_qp *qp = (struct lb_qp *)(void *)((char *)timer - offsetof(struct lb_qp, turn));
@@ -183,7 +180,7 @@ static void take_turn(struct lb_timer *timer)
     lb_qp_put(qp);
 }
 
-/* On the device thread; the armed timer's reference is ours now. */
+/* Device thread, with the armed timer's reference. */
 static void wait_expired(struct lb_timer *timer)
 {
     struct lb_qp *qp = (struct lb_qp *)(void *)((char *)timer - offsetof(struct lb_qp, timer));
@@ -203,7 +200,7 @@ static void wait_expired(struct lb_timer *timer)
     lb_qp_put(qp);
 }
 
-/* No lock held. Brings a queue pair into the error state, with an event if it was not in it. */
+/* No lock held. Moves a queue pair to the error state, with an event unless it is in that state. */
 static void fail(struct lb_qp *qp, enum ibv_event_type event)
 {
     struct lb_aftermath aftermath = {0};
@@ -222,7 +219,7 @@ static void fail(struct lb_qp *qp, enum ibv_event_type event)
         lb_aftermath_run(&aftermath);
 }
 
-/* No lock held. */
+/* No lock held. Moves a queue pair to the error state, without an event. */
 static void enter_error(struct lb_qp *qp)
 {
     struct lb_aftermath aftermath = {0};
@@ -244,7 +241,7 @@ void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp))
     atomic_store(&disconnected, function);
 }
 
-/* No lock held. The connection of a queue pair is gone, without an asynchronous event, as if each side had ended it. */
+/* No lock held. Ends the connection of a queue pair as if both sides had, without an asynchronous event. */
 static void disconnect(struct lb_qp *qp)
 {
     void (*notify)(struct ibv_qp *) = atomic_load(&disconnected);
@@ -298,131 +295,4 @@ void lb_qp_kick(struct lb_qp *qp, uint64_t *budget)
     lb_lock_release(&qp->sq_lock);
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);
-}
-
-/* Requests whose completions have been polled are done; cq.c has counted those whose completions are there. */
-static void count_completed(struct lb_qp *qp)
-{
-    const uint32_t polled = atomic_load_explicit(&qp->retired, memory_order_relaxed);
-
-    if ((int32_t)(polled - qp->executed) > 0) {
-        qp->executed = polled;
-        qp->waited_for = LB_WAIT_NONE; /* the next one has its own patience */
-    }
-    /* The thread has not come to count a post that was not in the ring. */
-    if ((int32_t)(qp->posted - qp->executed) < 0)
-        qp->posted = qp->executed;
-}
-
-/* The next post of a receive wakes it, also if a thread that is not here was about to do so. */
-static void await_receive(struct lb_qp *qp)
-{
-    struct lb_srq *srq = qp->waiting_srq;
-
-    if (qp->peer == NULL)
-        return;
-    qp->peer->sender_waits = true;
-    if (qp->wait != LB_WAIT_RNR || srq == NULL || qp->in_waiters)
-        return;
-    qp->in_waiters = true; /* with that thread's reference */
-    qp->next_waiter = srq->first_waiter;
-    srq->first_waiter = qp;
-    if (srq->last_waiter == NULL)
-        srq->last_waiter = qp;
-}
-
-/*
- * In the child of a fork: timers, the device thread, and a thread that has carried out requests, are the parent's. What is left of
- * them is put in order here, with nothing left out and nothing overtaken. It goes on when the child uses the queue pair, with the
- * rest of its patience: a child that does not starts no thread, and writes to no memory that it shares with its parent. A request
- * whose completion was not there yet may be carried out twice.
- */
-static void inherit(struct lb_qp *qp)
-{
-    if (qp->timer_armed)
-        lb_qp_put(qp);
-    if (qp->turn_armed)
-        lb_qp_put(qp);
-    qp->timer_armed = false;
-    qp->turn_armed = false;
-    if (qp->faults != NULL)
-        lb_qp_faults_forget_timer(qp);
-    if (qp->remote != NULL) /* no more */
-        return;
-    if (qp->in_waiters && qp->waiting_srq == NULL && qp->peer != NULL)
-        qp->waiting_srq = qp->peer->srq; /* a thread has put it into the list, and had not come to note that */
-    count_completed(qp);
-    if (qp->executed == qp->posted) {
-        qp->wait = LB_WAIT_NONE;
-        return;
-    }
-    await_receive(qp);
-    qp->wait = LB_WAIT_FORK;
-}
-
-/* Both locks held. What a thread has begun to flush, or was to flush at the end of a copy. */
-static void end_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
-{
-    const bool was_due = qp->recv_flush_due;
-
-    qp->send_flush_due = false;
-    if (qp->sq_error && qp->executed != qp->posted)
-        lb_send_flush(qp, aftermath);
-    qp->recv_flush_due = false;
-    if (qp->rq_error && (qp->recv_taken || lb_recv_ring_count(&qp->recv_ring) > 0))
-        lb_recv_flush(qp, aftermath);
-    if (was_due)
-        lb_recv_end(qp);
-}
-
-/*
- * Both locks held. Whether a thread was about to bring the queue pair into the error state. That begins when it does not respond
- * any more, and ends with its state.
- */
-static bool has_to_fail(const struct lb_qp *qp)
-{
-    return qp->failure.status != IBV_WC_SUCCESS || qp->failure_due != 0 ||
-        ((qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) && !qp->responding);
-}
-
-/* Both locks held. The failed request may be one that was not in the ring, or be completed. */
-static void end_failure(struct lb_qp *qp, struct lb_aftermath *aftermath)
-{
-    if (qp->failure.status != IBV_WC_SUCCESS && qp->executed == qp->failed && qp->executed != qp->posted) {
-        lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &qp->failure, aftermath);
-        qp->executed++;
-    }
-    if (qp->failure_due != 0 && qp->state != IBV_QPS_ERR)
-        lb_async_raise(qp->base.qp_base.context, qp->failure_due, qp, &qp->async_events_fetched);
-    lb_qp_enter_error(qp, aftermath);
-    qp->failure.status = IBV_WC_SUCCESS;
-}
-
-/* In the child, when all queue pairs are in order. What waits for a queue pair that fails here goes on as other waits do: later. */
-static void restart(struct lb_qp *qp)
-{
-    struct lb_aftermath aftermath = {0};
-
-    if (qp->remote != NULL || qp->gone)
-        return;
-    lb_lock_acquire(&qp->sq_lock);
-    lb_lock_acquire(&qp->rq_lock);
-    if (has_to_fail(qp))
-        end_failure(qp, &aftermath);
-    end_flush(qp, &aftermath);
-    qp->failure_due = 0;
-    lb_lock_release(&qp->rq_lock);
-    if (qp->executed == qp->posted)
-        qp->wait = LB_WAIT_NONE;
-    lb_lock_release(&qp->sq_lock);
-    if (aftermath.overrun != NULL) /* this one, which has failed */
-        lb_qp_put(aftermath.overrun);
-    if (aftermath.kick != NULL)
-        lb_qp_put(aftermath.kick);
-}
-
-__attribute__((constructor))
-static void follow_forks(void)
-{
-    lb_qp_on_fork(inherit, restart);
 }

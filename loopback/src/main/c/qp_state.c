@@ -192,7 +192,7 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
     if (mask & IBV_QP_STATE) {
         switch (to) {
         case IBV_QPS_RESET:
-            qp->state = to; /* before: see has_to_fail in progress.c */
+            qp->state = to; /* before: see has_to_fail in qp_fork.c */
             atomic_store_explicit(&qp->responding, false, memory_order_release);
             lb_qp_take_waiting_sender(qp, &aftermath);
             reset(qp);
@@ -211,7 +211,7 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
             peer = NULL;
             atomic_store_explicit(&qp->dest_qp_num, attr->dest_qp_num, memory_order_relaxed);
             atomic_store_explicit(&qp->responding, true, memory_order_release);
-            qp->state = to; /* behind: see has_to_fail in progress.c */
+            qp->state = to; /* behind: see has_to_fail in qp_fork.c */
             /* It may have been ready before us, and have something for us. */
             if (qp->peer != NULL) {
                 lb_qp_get(qp->peer);

@@ -74,7 +74,7 @@ static void keep(struct lb_qp *qp, const struct ibv_send_wr *wr)
     qp->posted++;
 }
 
-/* Requests are done that were not in the ring. In this order: the child of a fork in between sees that (progress.c). */
+/* Requests are done that were not in the ring. In this order: the child of a fork in between sees that (qp_fork.c). */
 static inline void count_done(struct lb_qp *qp, uint32_t count)
 {
     qp->executed += count;

@@ -21,7 +21,7 @@
 #define ATTACKS 20
 #define DESCRIPTORS 1024
 
-/* The other process: works until it is killed, or for so many operations; with an attack unless that is empty. */
+/* The other process: works for a number of operations, or until it is killed if that is 0; attacks unless `attack` is empty. */
 int process_peer(const char *port, const char *operations, const char *attack)
 {
     const uint32_t wanted = (uint32_t)atoi(operations);
@@ -191,7 +191,7 @@ static void ignore(uint64_t watch)
     (void)watch;
 }
 
-/* This end polls its queues for a moment: its peer does not ring it before the watch thread has marked it as asleep. */
+/* This end polls only for a moment: its peer sends no notification before the watch thread has marked it as asleep. */
 static void should_serve_an_end_that_stops_polling_while_the_watch_thread_is_busy(void)
 {
     int port;
@@ -237,7 +237,7 @@ static void should_refuse_a_port_of_another_process(void)
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
-/* The other process of the test above: exits with the errno of its attempt. */
+/* The other process of the test before: exits with the errno of its attempt. */
 int process_binder(const char *port)
 {
     struct sockaddr_in address = address_of(atoi(port));
@@ -358,7 +358,7 @@ static void should_see_the_end_of_a_killed_process_whose_child_lives(void)
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
-/* Without a new program: the child has a copy of the device, whose threads and connections are the parent's. */
+/* Without an exec, the child has a copy of the device, whose threads and connections belong to the parent. */
 static void should_connect_in_the_child_of_a_fork(void)
 {
     int port;
@@ -403,7 +403,8 @@ static void should_connect_in_the_child_of_a_fork(void)
     close_end(&childs);
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
-/* Posts to a queue pair until it is told to end. */
+
+/* Posts to a queue pair until `ends` is set. */
 struct poster {
     struct verbs_pair pair;
     _Atomic bool ends;
@@ -420,7 +421,7 @@ static void *post_until_the_end(void *argument)
     return NULL;
 }
 
-/* The thread that is under the lock of a queue pair at the moment of the fork, or uses a region, is not there in the child. */
+/* The thread that holds the lock of a queue pair at the fork, or uses a region, does not exist in the child. */
 static void should_deregister_in_the_child_of_a_fork_under_a_post(void)
 {
     struct poster poster = {.ends = false};
@@ -448,7 +449,7 @@ static void should_deregister_in_the_child_of_a_fork_under_a_post(void)
     verbs_pair_close(&poster.pair);
 }
 
-/* Posts and polls until it is told to end: the locks of its queues are biased to it. */
+/* Posts and polls until `ends` is set: the locks of its queues are biased to its thread. */
 struct worker {
     struct verbs_pair pair;
     _Atomic bool ends;
@@ -465,7 +466,7 @@ static void post_and_poll(struct verbs_pair *pair)
     (void)ibv_poll_cq(pair->cq[0], 1, &wc);
 }
 
-static void *work_until_told(void *argument)
+static void *work_until_the_end(void *argument)
 {
     struct worker *worker = argument;
 
@@ -484,7 +485,7 @@ static void should_post_and_poll_in_the_child_of_a_fork(void)
     int status;
 
     verbs_pair_open(&worker.pair, &(struct verbs_options){.rnr_retry = 7});
-    CHECK_EQ(pthread_create(&thread, NULL, work_until_told, &worker), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, work_until_the_end, &worker), 0);
     while (worker.rounds < 50000)
         (void)poll(NULL, 0, 1);
     for (int i = 0; i < 50; i++) {
@@ -505,7 +506,7 @@ static void should_post_and_poll_in_the_child_of_a_fork(void)
     verbs_pair_close(&worker.pair);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* its allocator, which events of a thread need at the fork, does not follow forks before GCC 14 */
+#ifndef __SANITIZE_ADDRESS__ /* before GCC 14 its allocator, which the thread's events use, may be locked in the child */
 /* Sends messages to a shared receive queue and fetches the events of both: all locks of events are taken in turn. */
 struct eventful {
     struct verbs_pair pair;
@@ -556,7 +557,7 @@ static void *send_with_events_until_told(void *argument)
     return NULL;
 }
 
-/* Those of its parent have their own descriptors: none becomes readable, or is taken, by what the child does. */
+/* The parent's queues have other descriptors: the child makes none of them readable and takes none of their events. */
 static void should_have_events_of_its_own_in_the_child_of_a_fork(void)
 {
     struct eventful eventful = {.ends = false};
@@ -591,8 +592,8 @@ static void should_have_events_of_its_own_in_the_child_of_a_fork(void)
 #endif
 
 /*
- * Fetches an event of each kind, and acknowledges them when it is told to. Until then it holds the locks of a completion queue, as
- * a resize and an acknowledgement do.
+ * Fetches an event of each kind, and acknowledges them when `ends` is set. Until then its thread holds the locks of a completion
+ * queue, as a resize and an acknowledgement do.
  */
 struct fetcher {
     struct verbs_pair pair;
@@ -620,7 +621,7 @@ static struct ibv_cq *fetch_and_part(struct verbs_pair *pair)
     return cq;
 }
 
-static void *fetch_and_acknowledge_when_told(void *argument)
+static void *fetch_and_acknowledge_at_the_end(void *argument)
 {
     struct fetcher *fetcher = argument;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
@@ -642,7 +643,7 @@ static void *fetch_and_acknowledge_when_told(void *argument)
     CHECK_EQ(of_qp.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
     CHECK_EQ(rdma_get_cm_event(fetcher->id->channel, &of_id), 0);
     struct ibv_cq *parted = fetch_and_part(&fetcher->parted);
-    lb_lock_acquire(&lb_cq_of(fetcher->unused)->poll_lock); /* test_thread.c has what the device does not export */
+    lb_lock_acquire(&lb_cq_of(fetcher->unused)->poll_lock); /* functions that the device does not export: see test_thread.c */
     lb_lock_acquire(&lb_cq_of(fetcher->unused)->push_lock);
     pthread_mutex_lock(&fetcher->unused->mutex);
     fetcher->has_fetched = true;
@@ -669,7 +670,7 @@ static void close_all(struct fetcher *fetcher)
     verbs_pair_close(&fetcher->parted);
 }
 
-/* The thread that would acknowledge them, and release the locks, is not there in the child. */
+/* The thread that would acknowledge them, and release the locks, does not exist in the child. */
 static void should_destroy_objects_in_the_child_of_a_fork_whose_events_its_parent_has_fetched(void)
 {
     struct fetcher fetcher = {.ends = false};
@@ -685,7 +686,7 @@ static void should_destroy_objects_in_the_child_of_a_fork_whose_events_its_paren
     verbs_pair_open(&fetcher.parted, &(struct verbs_options){.rnr_retry = 7});
     fetcher.unused = ibv_create_cq(fetcher.pair.context, 16, NULL, fetcher.pair.channel, 0);
     CHECK(fetcher.unused != NULL);
-    CHECK_EQ(pthread_create(&thread, NULL, fetch_and_acknowledge_when_told, &fetcher), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, fetch_and_acknowledge_at_the_end, &fetcher), 0);
     while (!fetcher.has_fetched)
         (void)poll(NULL, 0, 1);
     const pid_t child = fork();

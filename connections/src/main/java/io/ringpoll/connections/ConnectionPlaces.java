@@ -31,10 +31,10 @@ final class ConnectionPlaces {
         memory = new BufferPool(peer, sizes);
     }
 
-    /** A place for one connection. {@link #close} gives it up, unless {@link #pass} was called. Used by one thread. */
+    /** The place of one connection. {@link #close} frees it, unless {@link #pass} was called. Used by one thread. */
     final class Place implements AutoCloseable {
         private MessageBuffers buffers;
-        /** Null as long as the place may be given up at once. */
+        /** Null while no poller can have completions for this place: then it is freed without a wait. */
         private ConnectionPoller poller;
 
         private Place(final MessageBuffers buffers) {
@@ -103,18 +103,18 @@ final class ConnectionPlaces {
         }
     }
 
-    /** Gives up a place that no connection uses. */
+    /** Frees a place that no connection uses, and its memory. */
     void leave(final MessageBuffers buffers) {
         leave();
         try {
             giveBack(buffers);
         } finally {
-            // Last, because it lets the close of the set return, and then the caller may close the peer or the domain.
+            // Last: the close of the set may return now, and then the caller may close the peer or the domain.
             onEnded();
         }
     }
 
-    /** Gives back the memory of a connection. */
+    /** Returns the memory of a connection to the pool. */
     void giveBack(final MessageBuffers buffers) {
         if (memory.giveBack(buffers)) {
             peer.close();

@@ -1,50 +1,41 @@
 package io.ringpoll.connections;
 
-import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WorkCompletion;
-import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.internal.pipeline.SetHandler;
 import io.ringpoll.internal.poller.TimedWork;
 import io.ringpoll.internal.rc.RcConfig;
+import io.ringpoll.internal.rc.RcQueue;
 import io.ringpoll.internal.rc.RcRequest;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
-import io.ringpoll.poller.QueueFault;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * One polling thread of a set: dispatches completions to their connections, and executes tasks and timers. If the poller is an
- * agent, its polling thread is the one that invokes it.
+ * One polling thread of a set: dispatches completions to their connections, and executes tasks and timers. The subclass defines
+ * whether the connections share a completion queue. If the poller is an agent, its polling thread is the one that invokes it.
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
-final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork {
+abstract class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork {
     private final ConnectionSet set;
     private final int index;
-    /** Null if each connection has a completion queue of its own. Set before the pipeline starts. */
-    private SharedQueue shared;
     private final ConnectionTimers timers = new ConnectionTimers();
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final PollerCounts counts;
     private final Runnable runTasks = this::runTasks;
-    /** Tasks that wait for a look at the shared queue, and whether one is scheduled. */
-    private final Queue<Runnable> waitingForDrain = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean drains = new AtomicBoolean();
     private final BooleanSupplier takesTasks;
     /** The polling thread; of an agent, the one that runs callbacks after its end; null if there is none. */
     private volatile Thread thread;
@@ -63,29 +54,55 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         takesTasks = () -> !set.isClosed() && isRunning();
     }
 
-    /** Lets the connections share a completion queue; before the pipeline starts. */
-    void share(final SharedQueue queue) {
-        shared = queue;
-    }
+    /**
+     * Opens the completion queue that the connections share, if they do; before the pipeline starts.
+     *
+     * @param open opens the queue
+     */
+    abstract void openQueue(Supplier<SharedQueue> open);
 
-    /** The queue that the connections share; null if each has its own. Any thread. */
-    SharedQueue shared() {
-        return shared;
-    }
+    /** Watches for errors of the shared queue that the device reports; after {@link #begin}. */
+    abstract void watchQueue(VerbsContext device);
 
-    /** Notices errors of the shared queue that the device reports; after {@link #begin}. */
-    void watch(final VerbsContext device) {
-        shared.watch(device, () -> execute(this::onQueueError));
-    }
+    /** Closes the shared queue, after all connections and the pipeline. */
+    abstract void closeQueue();
 
-    /** Also while the pipeline is paused. */
-    private void onQueueError() {
-        shared.onFault(QueueFault.CQ_ERROR_EVENT);
-        if (isRunning()) {
-            // The queue leaves the round, and is counted.
-            pipeline.reportQueueFault(shared.polled(), QueueFault.CQ_ERROR_EVENT);
-        }
-    }
+    /** Whether this is the queue that the connections share; any thread. */
+    abstract boolean shares(RcQueue queue);
+
+    /** Whether the queue that the connections share has failed; any thread. */
+    abstract boolean hasFailed();
+
+    /**
+     * Prepares for the connection of a request; null if it has a completion queue of its own. Any thread.
+     *
+     * @throws IllegalStateException if the shared queue has failed
+     */
+    abstract ExpectedConnection expect(RcRequest request);
+
+    /** An expected connection has ended, whether it has begun or not; any thread. Does nothing for null. */
+    abstract void forget(ExpectedConnection expected);
+
+    /** The configuration of the next connection. */
+    abstract RcConfig config(RcConfig ofSet);
+
+    /** Begins to poll a connection; polling thread. */
+    abstract void add(MessageConnection connection);
+
+    /** Polls the queue of an ending connection, which posts nothing more, until it is empty; polling thread. */
+    abstract void pollLast(MessageConnection connection);
+
+    /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
+    abstract void remove(MessageConnection connection);
+
+    /**
+     * Executes a task when there is room in the queue again for the requests of another connection: a shared queue may contain
+     * completions of queue pairs that are closed. Any thread.
+     */
+    abstract void whenDrained(Runnable task);
+
+    /** The connection of a completion; null if it has ended or not begun. Polling thread. */
+    abstract MessageConnection find(WorkCompletion completion);
 
     /** Sets the running pipeline, which executes the tasks. */
     void begin(final Pipeline running) {
@@ -108,15 +125,6 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     }
 
     @Override
-    public boolean owns(final CompletionQueue queue, final Object attachment) {
-        if (shared != null) {
-            return attachment == shared && queue == shared.polled();
-        }
-        return attachment instanceof final MessageConnection connection && connection.poller() == this &&
-            connection.queue() == queue;
-    }
-
-    @Override
     public void onCounters(final CountersManager counters) {
         counts.allocate(counters);
     }
@@ -125,30 +133,6 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
     public void onShutdown() {
         counts.run();
         ended = true;
-    }
-
-    @Override
-    public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        // Not kept in a field until the end of the batch: storing a reference executes the garbage collector's barrier, with a
-        // fence where this object and the connection are in different regions of the heap.
-        final MessageConnection connection = find(completion);
-        if (connection == null) {
-            shared.keepEarly(completion);
-            return;
-        }
-        try {
-            connection.onCompletion(completion);
-        } finally {
-            if (endOfBatch || shared != null) {
-                // In a shared queue the next completion may be that of another connection.
-                connection.onBatchEnd();
-            }
-        }
-    }
-
-    /** The connection of a completion; null if it shares its queue, and has ended or not begun. */
-    private MessageConnection find(final WorkCompletion completion) {
-        return shared == null ? (MessageConnection) completion.attachment() : shared.find(completion);
     }
 
     @Override
@@ -175,18 +159,9 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         timers.run(nowNs);
     }
 
-    @Override
-    public void onQueueFault(final int queueIndex, final String queueName, final int code, final Object attachment) {
-        if (shared != null) {
-            shared.onFault(code);
-        } else if (attachment instanceof final MessageConnection connection) {
-            connection.onQueueFault(code);
-        }
-    }
-
     /**
-     * Handles a completion that the end of the pipeline has taken from a queue: later ones are handled by {@link #pollLast}. The
-     * thread that closes the pipeline is the polling thread meanwhile, and {@link #join} waits for it.
+     * Handles a completion that the end of the pipeline has taken from a queue; {@link #pollLast} handles the later ones. The
+     * thread that closes the pipeline acts as the polling thread, and {@link #join} waits for it.
      */
     void onUndelivered(final WorkCompletion completion) {
         final Thread before = enterCallbacks();
@@ -316,116 +291,6 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         schedule();
     }
 
-    /**
-     * Prepares for the connection of a request; null if it has a completion queue of its own. Any thread.
-     *
-     * @throws IllegalStateException if the shared queue has failed
-     */
-    ExpectedConnection expect(final RcRequest request) {
-        if (shared == null) {
-            return null;
-        }
-        shared.requireWorking();
-        return shared.expect(request.queuePairNumber());
-    }
-
-    /** A connection that was expected has ended, whether it has begun or not; any thread. */
-    void forget(final ExpectedConnection expected) {
-        if (expected != null) {
-            shared.forget(expected);
-        }
-    }
-
-    /** Whether the queue that the connections share has failed; any thread. */
-    boolean hasFailed() {
-        return shared != null && shared.hasFailed();
-    }
-
-    /** The configuration of the next connection. */
-    RcConfig config(final RcConfig ofSet) {
-        return shared == null ? ofSet : ofSet.withQueue(shared.queue());
-    }
-
-    /** Begins to poll a connection; polling thread. */
-    void add(final MessageConnection connection) {
-        if (shared == null) {
-            pipeline.addQueue(connection.queue(), connection);
-        } else if (!isRunning()) {
-            throw new IllegalStateException(pipelineEnd());
-        } else {
-            shared.begin(connection.expected(), connection, () -> pipeline.addQueue(shared.polled(), shared));
-        }
-    }
-
-    /** Polls the queue of an ending connection, which posts nothing more, until it is empty; polling thread. */
-    void pollLast(final MessageConnection connection) {
-        if (shared != null) {
-            pollLast();
-            return;
-        }
-        final CompletionQueue queue = connection.queue();
-        final WorkCompletions polled = WorkCompletions.allocate(1);
-        final WorkCompletion completion = new WorkCompletion();
-        while (queue.poll(polled, 0, 1) > 0) {
-            connection.onCompletion(polled.show(0, completion));
-        }
-    }
-
-    /** A look at the shared queue. Each queue pair that has completions there still has its place. */
-    private void pollLast() {
-        shared.pollLast(this, set.places().connections());
-    }
-
-    /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
-    void remove(final MessageConnection connection) {
-        if (shared != null) {
-            shared.end(connection.expected().queuePairNumber(), connection);
-            return;
-        }
-        try {
-            pipeline.removeQueue(connection.queue());
-        } catch (final TimeoutException impossible) {
-            throw new IllegalStateException("the polling thread has waited for itself", impossible);
-        }
-    }
-
-    /**
-     * Executes a task when a shared queue has no completions any more of queue pairs that are closed now: only then there is room
-     * for those of others. Any thread; without a shared queue at once.
-     */
-    void whenDrained(final Runnable task) {
-        if (shared == null) {
-            task.run();
-            return;
-        }
-        waitingForDrain.add(task);
-        if (drains.compareAndSet(false, true)) {
-            execute(this::drain);
-        }
-    }
-
-    /** One look is enough for all tasks that wait before it. */
-    private void drain() {
-        drains.set(false);
-        final int waiting = waitingForDrain.size();
-        try {
-            pollLast();
-        } finally {
-            for (int i = 0; i < waiting; i++) {
-                runWaiting(waitingForDrain.poll());
-            }
-        }
-    }
-
-    /** The tasks behind one that fails, for instance because memory cannot be deregistered, leave places of their own. */
-    private void runWaiting(final Runnable task) {
-        try {
-            task.run();
-        } catch (final RuntimeException | Error failure) {
-            set.onDefect(failure);
-        }
-    }
-
     /** Makes the calling thread the polling thread, after the end of the pipeline, while it executes the tasks. */
     void adopt() {
         thread = Thread.currentThread();
@@ -515,6 +380,16 @@ final class ConnectionPoller implements CompletionHandler, SetHandler, TimedWork
         if (agent != null) {
             agent.replaceIdleThread(since);
         }
+    }
+
+    /** The running pipeline; after {@link #begin}. */
+    Pipeline pipeline() {
+        return pipeline;
+    }
+
+    /** The set of the connections. */
+    ConnectionSet set() {
+        return set;
     }
 
     /** The poller as an agent; null if there is a polling thread. */

@@ -13,15 +13,15 @@ import java.util.function.IntFunction;
 import org.agrona.concurrent.Agent;
 
 /**
- * The pollers of a set, and the waits for them: a thread that invokes agents makes their duty cycles while it waits, because no
- * other thread does.
+ * The pollers of a set: chooses one for each connection, and waits for them. A waiting thread that invokes agents makes their
+ * duty cycles, because no other thread does.
  *
  * <p>Any thread may call.
  */
 final class ConnectionPollers {
-    /** Time between two looks of a thread that makes duty cycles without work. */
+    /** Pause of a waiting thread between two duty cycles without work. */
     private static final long PARK_NS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** Time without a duty cycle after which a closing thread makes them. */
+    /** Time without a duty cycle after which a closing thread makes them itself. */
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final List<ConnectionPoller> all;
@@ -97,8 +97,8 @@ final class ConnectionPollers {
     }
 
     /**
-     * Waits until a condition holds. The calling thread takes over the agents that nobody invokes: their thread has ended, or
-     * makes no duty cycle for a second or half of the time, for instance because its invoker is closed.
+     * Waits until a condition holds. The calling thread takes over the agents that no thread invokes: the invoking thread has
+     * ended, or has made no duty cycle for a second or half of the time, for instance because its invoker is closed.
      */
     void awaitForAll(final Deadline deadline, final BooleanSupplier condition) {
         all.forEach(ConnectionPoller::replaceEndedThread);
@@ -116,7 +116,7 @@ final class ConnectionPollers {
         return all.stream().mapToLong(ConnectionPoller::cycles).toArray();
     }
 
-    /** The first one whose pipeline is not running, or whose agent has ended; null if there is none. */
+    /** The first poller whose pipeline is not running, or whose agent has ended; null if there is none. */
     ConnectionPoller ended() {
         for (final ConnectionPoller poller : all) {
             if (!poller.isRunning()) {
@@ -126,7 +126,7 @@ final class ConnectionPollers {
         return null;
     }
 
-    /** Whether the connections that are left are those of pollers that make no duty cycles. */
+    /** Whether all remaining connections belong to pollers that make no duty cycles. */
     boolean haveEnded() {
         boolean areAllPolling = true;
         for (final ConnectionPoller poller : all) {
@@ -138,7 +138,7 @@ final class ConnectionPollers {
         return !areAllPolling;
     }
 
-    /** The one with the fewest connections, of those that are polled if there are any. */
+    /** The poller with the fewest connections: of the invoked ones if there are any, and of those without a failed queue. */
     ConnectionPoller leastLoaded() {
         ConnectionPoller least = all.getFirst();
         for (final ConnectionPoller poller : all) {
@@ -153,44 +153,42 @@ final class ConnectionPollers {
         if (poller.hasFailed() != other.hasFailed()) {
             return other.hasFailed();
         }
-        // The connections of an agent that nobody has started wait.
+        // The connections of an agent that has not been started wait.
         final boolean isPolling = poller.isPolling();
         return isPolling == other.isPolling() ? poller.connections().get() < other.connections().get() : isPolling;
     }
 
-    /** The one whose queue the connection of a request shares, or the one with the fewest connections. */
+    /** The poller whose queue the connection of a request shares, or the poller with the fewest connections. */
     ConnectionPoller of(final RcRequest request) {
         final RcQueue queue = request.sharedQueue().orElse(null);
         for (final ConnectionPoller poller : all) {
-            if (queue != null && poller.shared().queue() == queue) {
+            if (queue != null && poller.shares(queue)) {
                 return poller;
             }
         }
         return leastLoaded();
     }
 
-    /** Gives each poller a completion queue that its connections share. */
-    void shareQueues(final IntFunction<SharedQueue> queues) {
-        for (final ConnectionPoller poller : all) {
-            poller.share(queues.apply(poller.index()));
-        }
+    /**
+     * Opens the completion queues that connections share, if they do; before the pipelines start.
+     *
+     * @param open opens the queue of a poller, by its index
+     */
+    void openQueues(final IntFunction<SharedQueue> open) {
+        all.forEach(poller -> poller.openQueue(() -> open.apply(poller.index())));
     }
 
-    /** Notices errors of shared queues that the device reports; after {@link #begin}. */
+    /** Watches for errors of shared queues that the device reports; after {@link #begin}. */
     void watchQueues(final VerbsContext device) {
-        all.forEach(poller -> poller.watch(device));
+        all.forEach(poller -> poller.watchQueue(device));
     }
 
     /** Closes shared queues, after all connections and pipelines. */
     void closeQueues() {
-        for (final ConnectionPoller poller : all) {
-            if (poller.shared() != null) {
-                poller.shared().close();
-            }
-        }
+        all.forEach(ConnectionPoller::closeQueue);
     }
 
-    /** Publishes what has been counted; event thread. */
+    /** Publishes changed counts; event thread. */
     void publishCounts() {
         all.forEach(poller -> poller.counts().look());
     }
@@ -210,13 +208,14 @@ final class ConnectionPollers {
     }
 
     /**
-     * Executes the tasks that the polling threads have left at their end. Returns false if more may follow, of threads that have
-     * looked before the close whether the set takes tasks.
+     * Executes the tasks that the polling threads have left at their end.
+     *
+     * @return false if more may follow, from threads that have checked before the close whether the set takes tasks
      */
     boolean adopt() {
         boolean isLast = true;
         for (final ConnectionPoller poller : all) {
-            // In this order: what has been added by then is executed.
+            // In this order: a task that has been added by then is executed.
             isLast &= !poller.tasks().isOffering();
             poller.adopt();
         }

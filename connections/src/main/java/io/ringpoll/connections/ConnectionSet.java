@@ -84,7 +84,7 @@ public final class ConnectionSet implements AutoCloseable {
         peer = openPeer(config);
         places = new ConnectionPlaces(this, peer, sizes.buffers(), config.maxConnections);
         pollers = new ConnectionPollers(
-            IntStream.range(0, config.pollers).mapToObj(i -> new ConnectionPoller(this, i)).toList());
+            IntStream.range(0, config.pollers).mapToObj(i -> newPoller(config, i)).toList());
         pipelines = startPipelines(config);
         end = new SetEnd(this, events, pipelines, failures, config.threads.apply(name + "-closer"));
         agents = pollers.agents(this);
@@ -132,14 +132,10 @@ public final class ConnectionSet implements AutoCloseable {
         PipelineGroup started = null;
         boolean complete = false;
         try {
-            if (config.sharedQueues) {
-                pollers.shareQueues(poller -> newSharedQueue(poller, config.maxConnections));
-            }
+            pollers.openQueues(poller -> newSharedQueue(poller, config.maxConnections));
             started = PipelineGroup.start(config.pollers, index -> describe(config, index));
             pollers.begin(started.pipelines());
-            if (config.sharedQueues) {
-                pollers.watchQueues(peer.context());
-            }
+            pollers.watchQueues(peer.context());
             complete = true;
             return started;
         } finally {
@@ -152,6 +148,10 @@ public final class ConnectionSet implements AutoCloseable {
                 places.releaseMemory();
             }
         }
+    }
+
+    private ConnectionPoller newPoller(final ConnectionSetBuilder config, final int index) {
+        return config.sharedQueues ? new SharedQueuePoller(this, index) : new QueuePerConnectionPoller(this, index);
     }
 
     private SharedQueue newSharedQueue(final int poller, final int maxConnections) {

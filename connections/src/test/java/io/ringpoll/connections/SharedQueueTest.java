@@ -221,7 +221,7 @@ class SharedQueueTest {
         try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();
             pair.connect();
-            pair.client().pipelines().getFirst().reportQueueFault(connection.poller().shared().polled(), FAULT);
+            pair.client().pipelines().getFirst().reportQueueFault(sharedQueue(connection.poller()).polled(), FAULT);
             for (int i = 0; i < 2; i++) {
                 assertEquals("disconnected FAILED", client.await("disconnected"));
             }
@@ -289,13 +289,17 @@ class SharedQueueTest {
         }
     }
 
+    private static SharedQueue sharedQueue(final ConnectionPoller poller) {
+        return ((SharedQueuePoller) poller).queue();
+    }
+
     /** The queue of the last poller of a set, after its first connection. */
     private static CompletionQueue started(final SetPair pair, final ConnectionSet set) throws Exception {
         final ConnectionPoller poller = set.pollers().get(1);
         while (poller.connections().get() == 0) {
             pair.connect();
         }
-        return poller.shared().polled();
+        return sharedQueue(poller).polled();
     }
 
     @Test
@@ -372,15 +376,15 @@ class SharedQueueTest {
     @Test
     void shouldLeaveAPlaceAlsoIfTheLastLookThrows() throws Exception {
         try (SetPair pair = SetPair.of(SetKind.SHARED_QUEUE, builder -> { }, new Echo(), client)) {
-            final ConnectionPoller poller = pair.connect().poller();
-            final SharedQueue queue = poller.shared();
+            final SharedQueuePoller poller = (SharedQueuePoller) pair.connect().poller();
+            final SharedQueue queue = poller.queue();
             // The look follows without a round between.
             poller.execute(() -> {
                 poller.whenDrained(() -> {
-                    poller.share(queue);
+                    poller.openQueue(() -> queue);
                     client.add("left");
                 });
-                poller.share(null);
+                poller.openQueue(() -> null);
             });
             client.await("left");
             while (pair.client().listenerExceptions() == 0) {

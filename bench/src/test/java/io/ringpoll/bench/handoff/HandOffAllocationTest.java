@@ -26,22 +26,23 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Checks the memory that hand-offs allocate, which their figures depend on: a collection of garbage stops all threads. */
+/** Tests that hand-offs allocate nothing for a completion: a garbage collection in a turn would stop all threads. */
 @Timeout(120)
 class HandOffAllocationTest {
     private static final long WARM_UP = 200_000;
     private static final long COMPLETIONS = 500_000;
-    /** A few kilobytes: the JVM allocates them when it compiles or links late. */
+    /** Limit for a completion: some kilobytes in all, which the JVM allocates when it compiles or links late. */
     private static final double NOTHING_BYTES = 0.02;
-    /** The driver allocates some 100 bytes in a duty cycle, which runs once for a window of completions. */
+    /** Limit with Aeron's driver, which allocates about 100 bytes in a duty cycle, once for a window of completions. */
     private static final double DRIVER_BYTES = 0.4;
     private static final int RING_SIZE = 1024;
     private static final int BATCH = 32;
     private static final int SMALLEST_OBJECT_BYTES = 16;
 
     /**
-     * All but the queue of the JDK, whose lock allocates a node for each thread that waits, and Aeron, whose driver allocates
-     * each time that a full window makes the producer invoke it: with a consumer that gets no CPU, any number of times.
+     * All hand-offs except the queue of the JDK, whose lock allocates a node for each waiting thread, and Aeron: its driver
+     * allocates in each duty cycle, and the producer invokes it as long as the window is full, for instance because the consumer
+     * gets no CPU.
      */
     static List<String> withoutGarbage() {
         final List<String> labels = new ArrayList<>(List.of(RingpollHandOff.NAME));
@@ -61,7 +62,7 @@ class HandOffAllocationTest {
         assertTrue(bytes < NOTHING_BYTES, label + " allocates " + bytes + " bytes");
     }
 
-    /** One thread puts and takes in turns, so that the driver is invoked once for each window. */
+    /** One thread puts and takes in turns, so the producer invokes the driver once for each window. */
     @ParameterizedTest
     @MethodSource("overAeron")
     void shouldAllocateNothingForACompletionOverAeronBesideItsDriver(final BiFunction<Job, Work, CopyingHandOff> factory)
@@ -95,13 +96,13 @@ class HandOffAllocationTest {
     }
 
     @Test
-    void shouldMeasureTheObjectForEachCompletion() throws TimeoutException {
+    void shouldCountTheObjectForEachCompletionInTheQueueOfTheJdk() throws TimeoutException {
         final double bytes = allocatedBytes(HandOffs.ARRAY_BLOCKING_QUEUE);
         assertTrue(bytes >= SMALLEST_OBJECT_BYTES, bytes + " bytes");
     }
 
     @Test
-    void shouldNotKnowTheBytesOfNativeThreads() throws TimeoutException {
+    void shouldReportTheBytesOfNativeThreadsAsUnknown() throws TimeoutException {
         assertEquals(AllocationWatch.UNKNOWN, allocatedBytes(CHandOff.NAME));
     }
 
