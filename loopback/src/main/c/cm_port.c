@@ -162,7 +162,7 @@ static void remove_files(uint16_t number, int lock)
     (void)close(lock);
 }
 
-/* Removes what killed processes have left behind, unless another process does so. */
+/* Removes the files of killed processes, unless another process does so. */
 static void sweep(void)
 {
     const int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -365,7 +365,7 @@ int cm_port_listen(uint16_t number, void (*connected)(int socket))
     return error ? error : open_socket(port);
 }
 
-/* A program whose listener is another process's gets a rejection: only this says why. Once in a process. */
+/* A program whose listener is in another process gets a rejection; this prints the reason, once in a process. */
 static void warn(uint16_t number)
 {
     if (has_warned)

@@ -29,7 +29,7 @@ struct lb_cq_faults {
     uint64_t completions;
     uint64_t requests;           /* for events */
     uint64_t events;
-    uint32_t held;               /* entries written that nobody sees yet */
+    uint32_t held;               /* written entries that are not visible yet */
     bool held_solicited;
     bool timer_armed;
     uint64_t hold_until_ns;
@@ -101,7 +101,7 @@ static bool delay_event(struct lb_cq *cq)
 /* In the child of a fork: those with late events. */
 static struct lb_cq_faults *late_in_child;
 
-/* Timers are the parent's: the next poll sees what is held back, and late events come at once. */
+/* In the child of a fork, timers are the parent's: the next poll sees held entries, and late events are raised immediately. */
 static void inherit(struct lb_fork_member *member)
 {
     struct lb_cq_faults *faults = LB_FORKED(struct lb_cq_faults, fork, member);

@@ -8,7 +8,7 @@
 #include "qp_fault.h"
 #include "segments.h"
 
-/* Peer's rq_lock held. The oldest receive, which is the message's until it is completed; NULL: we have left word that we wait. */
+/* Peer's rq_lock held. Takes the oldest receive for the message. NULL: there is none, and the next post of one wakes the sender. */
 static const struct lb_recv *take_receive(struct lb_qp *qp, struct lb_qp *peer)
 {
     if (peer->srq != NULL) {

@@ -2,8 +2,8 @@
 /*
  * proxy_short.c: short messages between processes in the usual case: one element, a receive is posted, nothing waits.
  *
- * A message goes from the work request into the segment, and from there into the receive's memory and the caller's array of
- * completions, each step once. Whatever is unusual is left, before anything has happened, to the general way (proxy_request.c).
+ * A message is copied from the work request into the segment, and from there into the receive's memory; its completion is written
+ * into the caller's array. All other cases take the general path (proxy_request.c): a function here returns before any effect.
  */
 #include "proxy_request.h"
 #include "segments.h"
@@ -17,7 +17,7 @@ static inline void copy_short(char *to, const char *from, uint32_t length)
         lb_copy_bytes(to, from, length);
 }
 
-/* The same from the memory of a program that has perhaps just written it: that matters where few lines are copied. */
+/* The same from memory that the program may just have written, which matters for few lines. */
 static inline void copy_written(char *to, const char *from, uint32_t length)
 {
     if (length > 2 * LB_STREAM_LINE) {
@@ -30,7 +30,7 @@ static inline void copy_written(char *to, const char *from, uint32_t length)
         lb_copy_bytes(to, from, length);
 }
 
-/* The request was sent, and waits for its acknowledgement. */
+/* Keeps a sent request in the send queue until its acknowledgement. */
 static inline void keep_sent(struct lb_qp *qp, const struct ibv_send_wr *wr)
 {
     struct lb_send *send = lb_send_slot(qp, qp->posted);
@@ -59,7 +59,7 @@ bool lb_proxy_post(struct lb_qp *proxy_qp, struct lb_qp *qp, const struct ibv_se
     const struct ibv_sge *sge = wr->sg_list;
     struct lb_wire_record *record = lb_wire_at(proxy->requests_out.ring, proxy->requests_out.produced);
 
-    /* The other end looks at both lines: they come back at the same time, while the request is checked, not one after the other. */
+    /* The other end polls both lines: they move here at the same time, while the request is checked. */
     lb_wire_prefetch_to_write(record + 1);
     lb_wire_prefetch_to_write(record);
     if (!is_send(wr->opcode) || wr->send_flags & (IBV_SEND_INLINE | IBV_SEND_FENCE) || wr->num_sge != 1 ||
@@ -125,8 +125,8 @@ static inline __attribute__((always_inline)) const struct lb_recv *fill_receive(
 }
 
 /*
- * The proxy's sq_lock and the receiver's rq_lock held. Executes one message and completes it past the completion queue; false: not
- * this way.
+ * The proxy's sq_lock and the receiver's rq_lock held. Executes one message and completes it past the completion queue; false:
+ * not this way.
  */
 static inline __attribute__((always_inline)) bool take_one(
     struct lb_proxy *proxy, struct lb_qp *receiver, const struct lb_cq *cq, struct ibv_wc *wc)
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) bool take_one(
     /* Responses and acknowledgements go before the request: see lb_proxy_next. */
     if (__builtin_expect(payload == NULL || !is_whole_send(request.what) || lb_proxy_is_responded(proxy), 0))
         return false;
-    /* Looked at last: another thread publishes the completions of these responses before it says that it has taken them. */
+    /* Checked last: another thread publishes the completions of responses before it marks the responses as taken. */
     if (__builtin_expect(!lb_cq_shows_none(cq), 0))
         return false;
     const struct lb_recv *recv = fill_receive(receiver, payload, request.length);
@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) bool take_one(
     return true;
 }
 
-/* Wakes the other end if it is seen to sleep and waits for what was answered, or waits for room. */
+/* Wakes the other end if it waits for room, or sleeps and waits for an answered request. */
 static inline void wake(struct lb_proxy *proxy, bool answered)
 {
     if (__builtin_expect(lb_wire_starved(&proxy->requests_in), 0))
@@ -181,7 +181,7 @@ void lb_proxy_announce(struct lb_proxy *proxy)
     if (!atomic_load_explicit(&proxy->unannounced, memory_order_relaxed) ||
             !atomic_exchange_explicit(&proxy->unannounced, false, memory_order_acq_rel))
         return;
-    /* Taken back before the fence: an answer of another thread that is seen here is one that the other end sees, too. */
+    /* Cleared before the fence: the other end sees each answer of another thread that is seen here. */
     const bool answered = atomic_load_explicit(&proxy->unanswered, memory_order_relaxed) &&
         atomic_exchange_explicit(&proxy->unanswered, false, memory_order_acq_rel);
     lb_wire_fence();
@@ -211,8 +211,8 @@ static inline __attribute__((always_inline)) int take_all(struct lb_proxy *proxy
 }
 
 /*
- * The proxy's sq_lock held, after messages were taken. Without a fence, which the next poll makes if it finds nothing: an end that
- * falls asleep just now is woken then, or by the watch thread, which looks after an end that is awake.
+ * The proxy's sq_lock held, after messages were taken. Without a fence, which the next empty poll executes: an end that falls
+ * asleep meanwhile is woken then, or by the watch thread, which checks each end that is awake.
  */
 static inline void follow(struct lb_proxy *proxy)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.h: the memory that two processes with a connection share, and how records pass through it.
+ * wire.h: the shared memory of a connection between two processes, with rings of records.
  *
- * A segment has two halves, one for each end, and a half has two rings: what the other end's queue pair requests, and the
- * responses to what this end's queue pair has requested. They are apart because requests may have to wait for a receive, and
- * responses must not wait behind them. A ring has one producer and one consumer at a time (the locks of their users see to
- * that). Records are contiguous multiples of 64 bytes: a header and up to LB_WIRE_CHUNK bytes of payload.
+ * A segment has two halves, one for each end, and a half has two rings: requests of the other end's queue pair, and responses to
+ * the requests of this end's queue pair. They are separate because requests may have to wait for a receive, and responses must
+ * not wait behind them. A ring has one producer and one consumer at a time, by the locks of their users. Records are contiguous
+ * multiples of 64 bytes: a header and up to LB_WIRE_CHUNK bytes of payload.
  *
  * A producer that knows that nearly all of its records are read starts again at the beginning of the ring: the last record of a
  * lap has the flag LB_WIRE_LAST, and the rest of the ring counts as a part of it.
  *
- * A record is there when its size is not 0. A producer first clears the size of the place behind the record, where the next one
- * will be, so it always leaves that place free. A consumer waits on the line that it needs next, and on no other.
+ * A record is published when its size is not 0. A producer first clears the size of the place behind the record, where the next
+ * one will be, so it always leaves that place free. A consumer polls only the line of the next header.
  *
  * Nothing in a segment is trusted: the other process may write anything at any time. Each end keeps its own positions and reads
- * the other's with a check; a header is copied before it is looked at, and its sizes are checked. A segment is sealed against
+ * the other's with a check; a header is copied before it is used, and its sizes are checked. A segment is sealed against
  * shrinking, so an access cannot fault. A violation makes a ring `broken` for good, and the connection ends.
  */
 #ifndef LOOPBACK_WIRE_H
@@ -33,16 +33,16 @@
 #define LB_WIRE_VERSION 7u
 
 /*
- * More than a processor's own cache as a rule. Long requests fill a ring until its oldest lines have left the cache of the producer
- * for one that both processors share: the consumer reads them there faster than from the other processor. Pages that are not
- * reached take no memory: see lb_wire_next.
+ * More than a processor's own cache as a rule. Long requests fill a ring until its oldest lines have left the cache of the
+ * producer for one that both processors share: the consumer reads them there faster than from the other processor. Pages that are
+ * not reached take no memory: see lb_wire_next.
  */
 #define LB_WIRE_RING (2048u * 1024)
-/* So often a producer of short records looks how far the consumer is. */
+/* Distance, in bytes, at which a producer of short records reads the consumer's position. */
 #define LB_WIRE_LOOK (128u * 1024)
-/* A ring that is read as fast as it is written starts again behind so many bytes: a few lines, which both caches keep. */
+/* Length of a lap of a ring that is read as fast as it is written: a few lines, which both caches keep. */
 #define LB_WIRE_MIN_LAP 256u
-/* After so many laps without a wait for room they become shorter again. */
+/* Number of laps without a wait for room after which they become shorter again. */
 #define LB_WIRE_LAPS 4096u
 /* Payload of one record; longer requests are sent in parts. */
 #define LB_WIRE_CHUNK (32u * 1024)
@@ -103,13 +103,13 @@ struct lb_wire_ring {
 /*
  * How the end that consumes a half learns of a new record: a state, and flags.
  *
- * An end that polls is AWAKE. An end that sleeps is woken in one of two ways. By a byte through the connection's socket: its watch
- * thread works (WOKEN). Or by a notification through its doorbell, for the kinds of completions that it has requested: a thread of
- * its program that waits at a completion channel works. After that, and after the fetch of an event, further notifications are
- * SUPPRESSED until the next request.
+ * An end that polls is AWAKE. An end that sleeps is woken in one of two ways. By a byte through the connection's socket: its
+ * watch thread works (WOKEN). Or by a notification through its doorbell, for the kinds of completions that it has requested: a
+ * thread of its program that waits at a completion channel works. After that, and after the fetch of an event, further
+ * notifications are SUPPRESSED until the next request.
  *
- * Only the end itself changes the state to AWAKE, ASLEEP and SUPPRESSED, and the flags. The other end changes ASLEEP or SUPPRESSED
- * to WOKEN, and ASLEEP to SUPPRESSED with the flag NOTIFIED.
+ * Only the end itself changes the state to AWAKE, ASLEEP and SUPPRESSED, and the flags. The other end changes ASLEEP or
+ * SUPPRESSED to WOKEN, and ASLEEP to SUPPRESSED with the flag NOTIFIED.
  */
 enum {
     LB_WIRE_AWAKE = 0,
@@ -162,12 +162,12 @@ int lb_wire_map(int fd, struct lb_wire_segment **segment);
 void lb_wire_unmap(struct lb_wire_segment *segment);
 
 /*
- * Puts empty memory, which the other end does not have, in the place of a segment. If the kernel has none, there is nothing in its
- * place: who accesses it gets a signal (SIGSEGV).
+ * Replaces a segment by empty memory of this process. If the kernel has none, its place is left without memory: an access is a
+ * SIGSEGV.
  */
 void lb_wire_part(struct lb_wire_segment *segment);
 
-/* Orders a store before a load: of two ends that do so, one sees the other. */
+/* Orders a store before a load: of two ends that both do so, at least one sees the other's store. */
 static inline void lb_wire_fence(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -180,22 +180,22 @@ static inline void lb_wire_fence(void)
 }
 
 /*
- * Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. `sleep_state`: of
- * this end, which looks for room again by itself while it is awake, and when it falls asleep; or NULL.
+ * Begins to produce into the ring of a new segment, or to consume it; the producer or consumer is zeroed. `sleep_state` is that
+ * of this end, or NULL: an end that is awake, or falls asleep, checks for room again without being woken.
  */
 void lb_wire_start(struct lb_wire_producer *producer, struct lb_wire_ring *ring, const _Atomic uint32_t *sleep_state);
 void lb_wire_begin(struct lb_wire_consumer *consumer, struct lb_wire_ring *ring);
 
 /*
  * Room for the payload of a record, at most LB_WIRE_CHUNK bytes. NULL: there is none, and the consumer will wake this end if it
- * sleeps, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between; a
- * later claim replaces an unpublished one.
+ * sleeps, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called with no other claim in between;
+ * a later claim replaces an unpublished one.
  */
 char *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
 
 /*
- * The consumer wakes this end when it has consumed more than now. The caller then looks once more: either it sees what the consumer
- * has stored before, or it is woken.
+ * Lets the consumer wake this end when it has consumed more. The caller then checks once more: either it sees the consumer's
+ * store, or it is woken.
  */
 static inline void lb_wire_await_consumption(struct lb_wire_producer *producer)
 {
@@ -217,14 +217,15 @@ void lb_wire_publish(struct lb_wire_producer *producer, const struct lb_wire_rec
 
 /*
  * Copies the header of the oldest record and returns its payload, valid until lb_wire_consume; NULL if there is none, or the ring
- * is broken. `present` is the number of payload bytes in the record; its size is what is to be consumed, up to the next record.
+ * is broken. `present` is the number of payload bytes in the record; its size is the number of bytes to consume, up to the next
+ * record.
  */
 const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record, uint32_t *present);
 static inline void lb_wire_consume(struct lb_wire_consumer *consumer, uint32_t size)
 {
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed) + size;
 
-    /* First for the producer: what another thread reads here and sends to it is not ahead of what it finds there. */
+    /* First for the producer: another thread may read the second and send it, which must not be ahead of the first. */
     atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
     atomic_store_explicit(&consumer->consumed, consumed, memory_order_release);
 }
@@ -274,9 +275,9 @@ static inline void lb_wire_prefetch_to_write(const void *line)
 
 /*
  * The position of the record behind one of this size, with so many unread bytes before it. If the consumer has read nearly all,
- * that is the start of the ring, and the rest of the ring counts as a part of the record: its flag is LB_WIRE_LAST. A record of the
- * same size has its place there; a longer one may have to wait for the consumer, and then the laps become longer. So the messages
- * of two ends that answer each other use the same few lines.
+ * that is the start of the ring, and the rest of the ring counts as a part of the record: its flag is LB_WIRE_LAST. A record of
+ * the same size has its place there; a longer one may have to wait for the consumer, and then the laps become longer. So the
+ * messages of two ends that answer each other use the same few lines.
  */
 static inline uint64_t lb_wire_behind(const struct lb_wire_producer *producer, uint64_t unread, uint32_t size)
 {
@@ -287,15 +288,15 @@ static inline uint64_t lb_wire_behind(const struct lb_wire_producer *producer, u
     return producer->produced + size;
 }
 
-/* The same with what is known of the consumer. */
+/* The same with the last known position of the consumer. */
 static inline uint64_t lb_wire_next(const struct lb_wire_producer *producer, uint32_t size)
 {
     return lb_wire_behind(producer, producer->produced - producer->consumed_seen, size);
 }
 
 /*
- * Records up to here have their place: the end of a lap, of what is known to be free, or of what is filled without a look. It only
- * grows, so an old one is too low at worst.
+ * Sets the position up to which records have a place: the end of a lap, of the known free room, or of the next LB_WIRE_LOOK
+ * bytes. It only grows, so an old one is too low at worst.
  */
 static inline void lb_wire_set_limit(struct lb_wire_producer *producer)
 {
@@ -307,8 +308,8 @@ static inline void lb_wire_set_limit(struct lb_wire_producer *producer)
 }
 
 /*
- * The consumer has said, by something that it has sent, that it is at this position. Ignored if that cannot be: then it is older
- * than what is known. A consumer that lies loses what it has not read; this end finds that out at its next look at the ring.
+ * Notes the consumer's position from a record that it has sent. An impossible position is ignored: it is older than the known
+ * one. A consumer with a false position loses unread records; this end detects that when it next reads the ring.
  */
 static inline void lb_wire_note(struct lb_wire_producer *producer, uint64_t consumed)
 {
@@ -337,9 +338,9 @@ static inline void lb_wire_clear(const struct lb_wire_producer *producer, uint64
 void lb_wire_shorten_laps(struct lb_wire_producer *producer);
 
 /*
- * Makes the record at the producer's position visible. What follows is likely to be as long: the line that the next one clears is
- * taken now, while nobody waits. The payload of the next one is not, if the consumer has read all before this one: it looks for
- * the next one there, which comes after its answer.
+ * Publishes the record at the producer's position. The next one is likely to be as long: the line that it will clear is
+ * prefetched now, before anyone waits for it. Its payload is not prefetched if the consumer has read all records before this one,
+ * because the consumer polls there until it has answered.
  */
 static inline void lb_wire_show(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t size, uint64_t next)
 {
@@ -355,7 +356,7 @@ static inline void lb_wire_show(struct lb_wire_producer *producer, struct lb_wir
     lb_wire_prefetch_to_write(lb_wire_at(producer->ring, lb_wire_behind(producer, unread, size)));
 }
 
-/* What a short record with a request has in its header; read once, each field by itself. */
+/* The header of a short record with a request; each field is read once. */
 struct lb_wire_short {
     uint32_t size; /* up to the next record */
     uint32_t what; /* see struct lb_wire_record */
@@ -398,24 +399,23 @@ static inline bool lb_wire_has_record(const struct lb_wire_consumer *consumer)
     return atomic_load_explicit(lb_wire_size(lb_wire_at(consumer->ring, consumed)), memory_order_acquire) != 0;
 }
 
-/* The same, while somebody waits for it. If there is none, what the consumer did about the last one is visible. */
+/* The same for a poll. If there is none, the effects of the last consumption are visible. */
 static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
 {
     const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_acquire);
 
     struct lb_wire_record *record = lb_wire_at(consumer->ring, consumed);
 
-    __builtin_prefetch(record + 1); /* its payload: the two lines come together, not one after the other */
+    __builtin_prefetch(record + 1); /* its payload: both lines move at the same time */
     const uint32_t size = atomic_load_explicit(lb_wire_size(record), memory_order_acquire);
     if (size == 0)
         return false;
-    __builtin_prefetch(lb_wire_at(consumer->ring, consumed + size)); /* the next look is there */
+    __builtin_prefetch(lb_wire_at(consumer->ring, consumed + size)); /* the next poll reads it */
     return true;
 }
 
 /*
- * Whether the producer waits for room that consumption has made; asked once after a series of lb_wire_consume. The first has no
- * fence: the caller has made one.
+ * Whether the producer waits for room; called once after a series of lb_wire_consume, and after a fence of the caller.
  */
 static inline bool lb_wire_starved(struct lb_wire_consumer *consumer)
 {

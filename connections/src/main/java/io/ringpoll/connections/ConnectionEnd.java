@@ -56,7 +56,7 @@ final class ConnectionEnd {
         return !closedHere && reason().deliversReceived();
     }
 
-    /** Notes what has been received and is not delivered, by the kind of its immediate data. */
+    /** Notes received messages that are not delivered, by the kind of their immediate data. */
     void onDropped(final int kind) {
         goodbyeReceived |= kind == Immediate.GOODBYE;
         messageDropped |= kind == Immediate.MESSAGE;

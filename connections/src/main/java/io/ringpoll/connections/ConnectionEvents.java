@@ -37,7 +37,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     /** Maximum time for which a goodbye waits for the polling thread, which may be in a long callback. */
     private static final long BUSY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** Time between two looks for silent connections and changed counts: shorter than that between two rounds without events. */
+    /** Period of the checks for silent connections and changed counts: shorter than that of rounds without events. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
@@ -52,7 +52,7 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         this.set = set;
     }
 
-    /** A queue pair without a connection, and what is to be done when it is closed. */
+    /** A queue pair without a connection, and the task after its close. */
     private record Discarded(RcConnection connection, Runnable onClosed) {
     }
 

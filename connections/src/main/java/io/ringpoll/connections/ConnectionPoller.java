@@ -323,7 +323,7 @@ abstract class ConnectionPoller implements CompletionHandler, SetHandler, TimedW
             (failure == null ? "" : ": " + failure);
     }
 
-    /** Adds to the message of a time-out what an agent has to do with it. */
+    /** Text for the message of a time-out: names an agent that has not been started. */
     String lateness() {
         return agent == null || agent.isStarted() ? "" : ": agent " + agent.roleName() + " has not been started";
     }
@@ -335,7 +335,7 @@ abstract class ConnectionPoller implements CompletionHandler, SetHandler, TimedW
 
     /** Waits for the ends of the polling thread and of the close of its pipeline; false if one has not ended at the deadline. */
     boolean join(final Deadline deadline) {
-        // The thread that closes the pipeline takes what is left in the queues.
+        // The thread that closes the pipeline takes the completions that are left in the queues.
         return (agent == null ? deadline.join(pipeline.pollerThread()) : deadline.await(() -> !agent.isAlive())) &&
             deadline.await(() -> pipeline.state() == PipelineState.CLOSED);
     }

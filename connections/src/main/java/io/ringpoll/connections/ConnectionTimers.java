@@ -86,7 +86,7 @@ final class ConnectionTimers implements TimedWork {
         put(timer, place);
     }
 
-    /** The place of the one that is due first, of two beside each other. */
+    /** The place of the earlier one of two neighbouring timers. */
     private int sooner(final int place) {
         return place + 1 < size && isBefore(heap[place + 1], heap[place]) ? place + 1 : place;
     }

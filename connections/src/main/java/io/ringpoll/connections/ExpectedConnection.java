@@ -8,8 +8,8 @@ import io.ringpoll.internal.verbs.RecordAddress;
 import org.agrona.UnsafeApi;
 
 /**
- * A connection that has a queue pair in a {@link SharedQueue} and is not polled yet: keeps the completions that come before,
- * because a peer sends as soon as it knows that it is accepted.
+ * A connection that has a queue pair in a {@link SharedQueue} and has not begun yet. Keeps its early completions: a peer sends as
+ * soon as it is accepted.
  *
  * <p>Made by the thread that connects or accepts; the completions belong to the polling thread.
  */
@@ -37,7 +37,7 @@ final class ExpectedConnection {
         return queuePairNumber;
     }
 
-    /** The counts with which the ids of a connection's requests begin; without tag if it was not expected. */
+    /** The first counts in the ids of a connection's requests; without a tag if it was not expected. */
     static long beginOf(final ExpectedConnection expected) {
         return expected == null ? WorkRequestId.UNTAGGED : expected.begin;
     }

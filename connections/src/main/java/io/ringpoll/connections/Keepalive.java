@@ -4,7 +4,7 @@ package io.ringpoll.connections;
  * Finds out whether the silent peer of one connection is still there: a reliable connection without a request under way gets no
  * error when the peer loses its power or its cable.
  *
- * <p>The thread of connection events looks at the connection from time to time, and its polling thread posts a write of nothing
+ * <p>The thread of connection events checks the connection from time to time, and its polling thread posts a write of nothing
  * after a silence. If the peer's device does not acknowledge it, the device of this side reports an error; the connection ends
  * earlier if that takes two more times of the silence. Such a time counts only if the polling thread has polled in it, which it
  * does not while its pipeline is paused. They are counted again from the beginning when anything else has been acknowledged or

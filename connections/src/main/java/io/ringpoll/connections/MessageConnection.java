@@ -514,7 +514,7 @@ public final class MessageConnection extends ReceivingSide {
     void onQueueFault(final int code) {
         queueFailed = true;
         final String detail = SharedQueue.describe(code);
-        // The event of a disconnect that follows from it may have come first.
+        // The event of the disconnect that follows may have been handled before.
         end.explain(DisconnectReason.FAILED, detail);
         requestEnd(DisconnectReason.FAILED, detail);
     }

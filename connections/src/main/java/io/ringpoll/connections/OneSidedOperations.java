@@ -156,7 +156,7 @@ final class OneSidedOperations {
         }
     }
 
-    /** Reports the end of all operations under way, whose completions nobody polls any more; the queue pair is gone. */
+    /** Reports the end of all operations under way: the queue pair is closed, and their completions are not polled any more. */
     void onAbandoned(final int status) {
         while (underWay > 0) {
             onCompleted(status);

@@ -6,7 +6,7 @@ import org.agrona.concurrent.status.CountersManager;
 
 /**
  * Publishes the counts of a set among the counters of one pipeline. Only the polling thread may write these counters: the thread
- * of connection events looks for changes, and then schedules this as a task of the polling thread.
+ * of connection events checks for changes, and then schedules this as a task of the polling thread.
  */
 final class PollerCounts implements Runnable {
     private static final int VALUES = 4;

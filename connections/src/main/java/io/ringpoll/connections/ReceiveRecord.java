@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
 
 /**
- * Reads the record of a received message by its address: after one look at status, opcode and flags all fields are valid, where
- * each method of {@link WorkCompletion} would look again.
+ * Reads the record of a received message by its address: after one check of status, opcode and flags all fields are valid, where
+ * each method of {@link WorkCompletion} would check again.
  */
 final class ReceiveRecord {
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;

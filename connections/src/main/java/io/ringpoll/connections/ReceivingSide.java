@@ -109,7 +109,7 @@ abstract class ReceivingSide extends SendingSide {
         return expected;
     }
 
-    /** Handles the completions that came before this was polled. */
+    /** Handles the early completions, of the time before this connection was polled. */
     final void deliverEarly() {
         if (expected != null) {
             expected.deliver((MessageConnection) this);

@@ -35,7 +35,7 @@ abstract class SendingSide {
 
     /** Numbers of all connections. */
     final MessageLayout layout;
-    /** Bits; 0 if messages are sent and received without further looks. */
+    /** Bits; 0 if messages are sent and received without further checks. */
     int state = CLOSED;
     /** Agreed by both sides. */
     int maxMessageBytes;
@@ -51,7 +51,7 @@ abstract class SendingSide {
     /** Place of the buffer for the next message. */
     private int nextOffset;
     /**
-     * Number of messages that may be sent without another look at credits, buffers and the state: one comparison for each. Their
+     * Number of messages that may be sent without another check of credits, buffers and the state: one comparison for each. Their
      * credits are reserved. The claim takes it to 0, and the claimed message then to -1; the end takes it to 0, too.
      */
     private int room;
@@ -100,7 +100,7 @@ abstract class SendingSide {
         return (state & CLOSED) == 0;
     }
 
-    /** Sets what both sides have agreed on; before the first send and receive. */
+    /** Sets the negotiated values; before the first send and receive. */
     final void begin(final int window, final int agreedMessageBytes) {
         maxMessageBytes = agreedMessageBytes;
         peers = window;
@@ -165,7 +165,7 @@ abstract class SendingSide {
         room = messages;
     }
 
-    /** Number of buffers without a send whose completion is not known. */
+    /** Number of buffers whose sends have all completed. */
     private int freeBuffers() {
         return layout.sends() - WorkRequestId.messages(completed, posted);
     }

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SetEnd {
     static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
-    /** Minimum time for what needs no other thread than that of the events. */
+    /** Minimum time for the steps that need the thread of events only. */
     static final long ADOPTION_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_CLOSE_NS = TimeUnit.HOURS.toNanos(1);
     private static final System.Logger LOG = System.getLogger(ConnectionSet.class.getName());
@@ -226,7 +226,7 @@ final class SetEnd {
         return orLater(deadline).await(() -> pollers.adopt() && places.unended() == 0);
     }
 
-    /** Leaves a second for what needs no other thread than that of the events. */
+    /** Leaves a second for the steps that need the thread of events only. */
     private static Deadline orLater(final Deadline deadline) {
         return Deadline.after(Math.max(ADOPTION_NS, deadline.leftNs()));
     }

@@ -109,7 +109,7 @@ final class SharedQueue implements AutoCloseable {
         connections.remove(queuePairNumber, connection);
     }
 
-    /** The connection of a completion; null if it has ended, or not begun. */
+    /** The connection of a completion; null if it has ended or not begun. */
     MessageConnection find(final WorkCompletion found) {
         final MessageConnection connection = connections.get(found.queuePairNumber());
         return connection != null && WorkRequestId.isOf(found.workRequestId(), connection.begin) ? connection : null;
@@ -124,8 +124,8 @@ final class SharedQueue implements AutoCloseable {
     }
 
     /**
-     * Passes all completions that are in the queue now to its poller. More may come meanwhile, so that the queue is never empty:
-     * those that were there are at most the requests of the queue pairs.
+     * Passes all completions that are in the queue now to its poller: at most the requests of the queue pairs. More may be added
+     * meanwhile, so the queue may never be empty.
      *
      * @param queuePairs with completions in the queue, at most; of destroyed ones, too
      */

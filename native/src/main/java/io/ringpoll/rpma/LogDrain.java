@@ -62,7 +62,7 @@ final class LogDrain implements Runnable {
             final System.Logger.Level level = LogLevel.of(Memory.intAt(record)).systemLevel();
             final String message = Memory.stringAt(record + TEXT_OFFSET) + " [" + Memory.stringAt(record + FUNCTION_OFFSET) +
                 ", " + Memory.stringAt(record + FILE_OFFSET) + ":" + Memory.intAt(record + LINE_OFFSET) + "]";
-            // The messages of lower levels show each operation, to those who want to see them.
+            // Messages of lower levels report each operation: all of them are logged.
             final boolean isFailure = level.compareTo(System.Logger.Level.WARNING) >= 0;
             final long times = isFailure ? repeated.timesToLog(message, System.nanoTime()) : 1;
             if (times > 0) {

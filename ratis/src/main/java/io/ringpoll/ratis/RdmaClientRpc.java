@@ -54,8 +54,8 @@ import org.apache.ratis.util.JavaUtils;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * The transport of a client. The first request starts its threads. Thread-safe. Asynchronous requests complete on a handler's
- * thread, so dependent actions must not wait for another reply.
+ * The transport of an engine's client: sends its requests to servers. The first request starts its threads. Thread-safe.
+ * Asynchronous requests complete on a handler's thread, so dependent actions must not wait for another reply.
  */
 final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     /**

@@ -6,8 +6,8 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeer;
 
 /**
- * Data streams over RDMA. The engine's {@code raft.datastream.type} names the types of its own only, so that
- * {@link RaftClient#getDataStreamApi()} cannot use this transport; the client of this class takes its place. Servers need no
+ * Creates clients for data streams over RDMA. The engine's {@code raft.datastream.type} accepts its own types only, so
+ * {@link RaftClient#getDataStreamApi()} cannot use this transport; a client of this class takes its place. Servers need no
  * setting: their addresses for streams are those for all other requests.
  */
 public final class RdmaDataStreams {

@@ -109,7 +109,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
         }
     }
 
-    /** Ends one part; what it throws, also an error, neither keeps the others from their ends nor replaces the failure. */
+    /** Ends one part; its exceptions and errors neither prevent the ends of the others nor replace the failure. */
     private static void endOr(final Throwable failure, final CheckedRunnable<IOException> end) {
         try {
             end.run();

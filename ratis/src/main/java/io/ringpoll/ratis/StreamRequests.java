@@ -27,7 +27,7 @@ final class StreamRequests implements RequestHandler {
     private final StreamServer server;
     private final RequestHandler others;
     private final Map<Identity, StreamSession> open = new ConcurrentHashMap<>();
-    /** Reasons for the failures of the latest failed streams; guarded by itself. */
+    /** Reasons for the failures of the latest failed streams; guarded by this map. */
     private final Map<Identity, Throwable> failures = new LinkedHashMap<>();
     private volatile boolean ended;
 

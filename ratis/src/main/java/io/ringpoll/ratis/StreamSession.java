@@ -37,8 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A stream at one server. Packets are written and forwarded in their order, independently, so that the disk does not delay the
- * network. The thread that receives a packet forwards it, if the windows of the successors have room and no packet waits:
+ * A data stream at one server: writes its packets and forwards them to the successors. Packets are written and forwarded in their
+ * order, independently, so that the disk does not delay the network. The thread that receives a packet forwards it, if the
+ * windows of the successors have room and no packet waits:
  * <pre>
  *   packet -&gt; writes:   state machine's channel  --.
  *         `-&gt; forwards: successors, replies       ---+-&gt; reply

@@ -2,7 +2,7 @@ package io.ringpoll.bench.change;
 
 import java.io.IOException;
 
-/** A change of the machine. */
+/** A change of the machine that can be made and undone, for measurements on both sides of it. */
 public interface Change {
     /**
      * Makes the change.

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.change;
 
-/** Measures a round. */
+/** Measures one round of the figures that a change may affect. */
 @FunctionalInterface
 public interface RoundSource {
     /**

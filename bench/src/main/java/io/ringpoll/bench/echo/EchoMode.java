@@ -2,7 +2,7 @@ package io.ringpoll.bench.echo;
 
 import java.util.Locale;
 
-/** The traffic of a turn. */
+/** The traffic of an echo turn: saturation, or one message at a time. */
 enum EchoMode {
     /** All connections have their messages in flight. */
     THROUGHPUT,

@@ -1,7 +1,7 @@
 package io.ringpoll.bench.echo;
 
 /**
- * The size of an echo.
+ * The size of an echo: connections, buffers, messages in flight.
  *
  * @param connections number of connections, all polled by one thread at each end
  * @param window      buffers in each direction of a connection

@@ -10,7 +10,7 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * One turn of a contestant.
+ * The result of one turn of an echo contestant.
  *
  * @param round          its round; those of a fork follow those of the fork before
  * @param scale          number of connections

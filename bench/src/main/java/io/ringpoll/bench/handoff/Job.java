@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The job of a hand-off.
+ * The job of a hand-off contestant: the polled queue, the sizes, the CPUs and the recording time.
  *
  * @param queue         the queue that ringpoll and the alternatives poll
  * @param device        the device on which C creates its own queue; null if C does not take part

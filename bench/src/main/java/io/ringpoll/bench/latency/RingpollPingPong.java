@@ -19,8 +19,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Ringpoll at ping-pong. With a hand-off, one pipeline polls the queues of both ends, and its handler thread answers; with
- * run-to-completion handlers each end has a pipeline with one thread that polls and answers.
+ * Measures round trips of ringpoll's pipelines. With a hand-off, one pipeline polls the queues of both ends, and its handler
+ * thread answers; with run-to-completion handlers each end has a pipeline with one thread that polls and answers.
  */
 final class RingpollPingPong implements Contestant {
     private static final String RUN_TO_COMPLETION_NAME = "ringpoll-run-to-completion";

@@ -1,7 +1,7 @@
 package io.ringpoll.bench.latency;
 
 /**
- * A turn of a contestant.
+ * The plan of one turn of a latency contestant.
  *
  * @param round      its round; all contestants have one turn in each
  * @param leadInNs   time to run in, not recorded

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 
-/** Ratios by name, as bars. */
+/** Draws named ratios as bars. */
 public final class RatioPlot {
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 560;

@@ -3,7 +3,7 @@ package io.ringpoll.bench.processes;
 import java.util.List;
 
 /**
- * One turn of a contestant.
+ * The result of one turn of a contestant between processes.
  *
  * @param round     its round
  * @param subject   the contestant

@@ -23,7 +23,7 @@ public final class FirstEvent {
     }
 
     /**
-     * Waits for the first event, which tells whether the connection is established, or the peer has gone before.
+     * Waits for the first event: the connection is established, or the peer has gone before.
      *
      * @param connection without an event so far
      * @param timeoutMs  maximum time in milliseconds

@@ -1,7 +1,7 @@
 package io.ringpoll.internal.connections;
 
 /**
- * The ids of work requests.
+ * Encodes the ids of a connection's work requests: their kind, and the counts of messages and sends.
  * <pre>
  *   63        62        61          60  52 51  50               32 31          30            0
  *   | goodbye | receive |     0     | tag | 0 | messages so far |     0     | sends so far |    of a send

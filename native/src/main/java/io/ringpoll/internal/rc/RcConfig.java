@@ -1,9 +1,9 @@
 package io.ringpoll.internal.rc;
 
 /**
- * How a connection is made. Immutable.
+ * The configuration of a connection: queue sizes, time-out, completion queues. Immutable.
  *
- * @param timeoutMs     how long finding the other side may take, in milliseconds
+ * @param timeoutMs     time-out of the resolution of address and route, in milliseconds
  * @param cqSize        entries of the main completion queue
  * @param rcqSize       entries of the receive completion queue; 0 for none: then receives complete in the main one
  * @param sqSize        depth of the send queue

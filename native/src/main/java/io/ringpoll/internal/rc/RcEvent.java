@@ -1,6 +1,6 @@
 package io.ringpoll.internal.rc;
 
-/** Events of a connection. */
+/** The events of a connection that both bindings report. */
 public enum RcEvent {
     /** Both sides can post. */
     ESTABLISHED,

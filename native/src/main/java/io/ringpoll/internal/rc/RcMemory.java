@@ -2,7 +2,7 @@ package io.ringpoll.internal.rc;
 
 import java.lang.foreign.MemorySegment;
 
-/** Registered memory of this process. Closed when no more work requests use it. */
+/** Registered memory of this process. Any thread may use it; close it when no work request uses it any more. */
 public abstract class RcMemory extends RcResource {
     RcMemory() {
     }

@@ -5,7 +5,7 @@ import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 
-/** A completion queue for the sends and receives of several connections, with its completion channel. Of verbs only. */
+/** A completion queue for the sends and receives of several connections, with its completion channel; over verbs only. */
 public final class RcQueue extends RcResource {
     private final CompletionChannel channel;
     private final VerbsCompletionQueue queue;

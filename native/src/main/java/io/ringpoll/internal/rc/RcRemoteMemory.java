@@ -1,6 +1,6 @@
 package io.ringpoll.internal.rc;
 
-/** Memory of the other side. Any thread may use it. */
+/** Registered memory of the other side: the target of writes and the source of reads. Any thread may use it. */
 public abstract class RcRemoteMemory extends RcResource {
     RcRemoteMemory() {
     }

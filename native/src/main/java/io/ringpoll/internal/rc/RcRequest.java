@@ -3,7 +3,11 @@ package io.ringpoll.internal.rc;
 import java.net.InetAddress;
 import java.util.Optional;
 
-/** A connection to be made, of either side; its receive queue is there already. A request that is closed is withdrawn. */
+/**
+ * A connection before it is established, of either side: receives can be posted already. A closed request is withdrawn.
+ *
+ * <p>One thread at a time uses it.
+ */
 public abstract class RcRequest extends RcResource {
     RcRequest() {
     }

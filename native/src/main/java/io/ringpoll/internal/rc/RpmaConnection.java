@@ -14,7 +14,7 @@ import io.ringpoll.rpma.RpmaError;
 import io.ringpoll.rpma.RpmaException;
 import java.util.Optional;
 
-/** A connection of librpma. */
+/** A connection over librpma: a {@link Connection}. Threads: {@link RcConnection}. */
 final class RpmaConnection extends RcConnection {
     private final Connection connection;
     private final Optional<CompletionQueue> receiveQueue;

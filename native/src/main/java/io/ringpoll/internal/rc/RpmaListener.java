@@ -4,7 +4,7 @@ import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.Endpoint;
 import java.util.Optional;
 
-/** An endpoint of librpma. */
+/** A listener over librpma: an {@link Endpoint}. Threads: {@link RcListener}. */
 final class RpmaListener extends RcListener {
     private final Endpoint endpoint;
 

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Memory of librpma. */
+/** Memory over librpma: a {@link LocalMemoryRegion}. Threads: {@link RcMemory}. */
 final class RpmaMemory extends RcMemory {
     private final LocalMemoryRegion region;
 

@@ -8,7 +8,7 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** A peer of librpma. */
+/** A peer over librpma: a {@link Peer}. Threads: {@link RcPeer}. */
 final class RpmaPeer extends RcPeer {
     private final Peer peer;
     private final boolean owned;

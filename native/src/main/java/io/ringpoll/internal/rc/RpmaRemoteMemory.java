@@ -2,7 +2,7 @@ package io.ringpoll.internal.rc;
 
 import io.ringpoll.rpma.RemoteMemoryRegion;
 
-/** Remote memory of librpma. */
+/** Remote memory over librpma: a {@link RemoteMemoryRegion}. Threads: {@link RcRemoteMemory}. */
 final class RpmaRemoteMemory extends RcRemoteMemory {
     private final RemoteMemoryRegion region;
 

@@ -6,7 +6,7 @@ import io.ringpoll.rpma.RpmaCompletionQueue;
 import java.net.InetAddress;
 import java.util.Optional;
 
-/** A request of librpma. */
+/** A request over librpma: a {@link ConnectionRequest}. Threads: {@link RcRequest}. */
 final class RpmaRequest extends RcRequest {
     private final ConnectionRequest request;
     private final boolean counted;

@@ -15,7 +15,7 @@ import io.ringpoll.verbs.RemoteMemory;
 import java.util.Objects;
 import java.util.Optional;
 
-/** A connected id of verbs with its queue pair. */
+/** A connection over verbs: a connected {@link ConnectionId} with its queue pair. Threads: {@link RcConnection}. */
 final class VerbsConnection extends RcConnection {
     private final VerbsPeer peer;
     private final VerbsQueues queues;

@@ -4,7 +4,7 @@ import io.ringpoll.verbs.ConnectionId;
 import io.ringpoll.verbs.Listener;
 import java.util.Optional;
 
-/** A listener of verbs. */
+/** A listener over verbs: a {@link Listener}. Threads: {@link RcListener}. */
 final class VerbsListener extends RcListener {
     private final VerbsPeer peer;
     private final Listener listener;

@@ -4,7 +4,7 @@ import io.ringpoll.verbs.MemoryRegion;
 import io.ringpoll.verbs.RemoteMemory;
 import java.lang.foreign.MemorySegment;
 
-/** A memory region of verbs. */
+/** Memory over verbs: a {@link MemoryRegion}. Threads: {@link RcMemory}. */
 final class VerbsMemory extends RcMemory {
     private final MemoryRegion region;
     private final byte usageBits;

@@ -19,7 +19,7 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 
-/** A protection domain of verbs. */
+/** A peer over verbs: a {@link ProtectionDomain}. Threads: {@link RcPeer}. */
 final class VerbsPeer extends RcPeer {
     /** Bytes that a flush reads, as librpma's. */
     static final int FLUSH_BYTES = 8;
@@ -44,7 +44,7 @@ final class VerbsPeer extends RcPeer {
         flushed = domain.allocate(FLUSH_BYTES, flags(RcUsage.READ_DESTINATION));
     }
 
-    /** A peer in a domain of the caller, who closes it after the peer. */
+    /** A peer in a domain of the caller, which closes the domain after the peer. */
     static VerbsPeer of(final ProtectionDomain domain) {
         return new VerbsPeer(domain, false);
     }

@@ -2,7 +2,7 @@ package io.ringpoll.internal.rc;
 
 import io.ringpoll.verbs.RemoteMemory;
 
-/** Remote memory of verbs, which has nothing to close. */
+/** Remote memory over verbs: a {@link RemoteMemory}, which has nothing to close. Threads: {@link RcRemoteMemory}. */
 final class VerbsRemoteMemory extends RcRemoteMemory {
     private final RemoteMemory memory;
     private volatile boolean closed;

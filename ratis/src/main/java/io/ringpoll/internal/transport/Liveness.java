@@ -3,8 +3,8 @@ package io.ringpoll.internal.transport;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The silence of one peer. Frames of any kind end it. After an interval of silence the peer is sent one ping, which its handler's
- * thread answers at any load; after the time-out it is considered lost.
+ * Decides by the silence of a peer when to ping it and when it is lost. Frames of any kind end the silence. After an interval the
+ * peer is sent one ping, which its handler's thread answers at any load; after the time-out it is considered lost.
  *
  * <p>The silence is summed up over the ticks of this side, and a late tick counts as a short one: a pause of this process is not
  * the silence of its peers.

@@ -25,7 +25,7 @@ import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 
-/** The type of a request. Each type has one class of request and one of reply, defined by the engine. */
+/** The types of requests: each has a class of request and a class of reply, which the engine defines. */
 public enum MessageType {
     /** A candidate asks for a vote. */
     REQUEST_VOTE(1, RequestVoteRequestProto.parser(), RequestVoteReplyProto.parser()),

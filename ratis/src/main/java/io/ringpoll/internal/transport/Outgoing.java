@@ -9,8 +9,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
- * A frame to send. A long message may be written to registered memory after the frame has been queued; the frames behind it wait
- * meanwhile. Guarded by the lock of the link.
+ * A frame in the send queue of a link. A long message may be written to registered memory after the frame has been queued; the
+ * frames behind it wait meanwhile. Guarded by the lock of the link.
  */
 final class Outgoing {
     /** Returns the owed credits. */

@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
- * A pending reply.
+ * A pending reply: a request that its peer has not answered yet. Immutable.
  *
  * @param link          connection of the request
  * @param type          of the request, and of its reply

@@ -13,7 +13,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.ratis.thirdparty.com.google.common.io.ByteStreams;
 
-/** A secret that nodes share. It is never sent: the nodes prove that they have it. */
+/** A secret that nodes share. It is never sent: the nodes prove by challenge and response that they have it. Immutable. */
 public final class Secret {
     /** Length of a proof. */
     static final int PROOF_BYTES = 32;

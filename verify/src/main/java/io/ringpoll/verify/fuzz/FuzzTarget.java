@@ -2,7 +2,7 @@ package io.ringpoll.verify.fuzz;
 
 import java.util.List;
 
-/** A parser of external input. Used by one thread. */
+/** A parser of external input that the fuzzer feeds. Used by one thread. */
 public interface FuzzTarget extends AutoCloseable {
     /**
      * The name of the input format.

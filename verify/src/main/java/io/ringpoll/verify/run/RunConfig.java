@@ -20,7 +20,7 @@ import org.agrona.concurrent.IdleStrategy;
  * @param batchLimit    maximum completions per poll of one queue
  * @param ringSize      slots of the ring
  * @param chosenWait    wait strategy of the handlers, or null for the default
- * @param pinning     CPUs of the threads
+ * @param pinning       CPUs of the threads
  * @param address       address to listen on and connect to; null until the device has been opened
  * @param port          port to listen on and connect to
  * @param portIsChosen  whether the user set the port; otherwise any free one is used

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /**
- * The drift of a long run. Its beginning is left out, until it has settled: memory must not grow over the second half, and the
- * latency in it must be that of the first.
+ * Judges the drift of a long run: in its second half, memory must not grow, and the latency must be that of the first half. The
+ * beginning is left out, until the run has settled.
  *
  * @param samples in order
  */

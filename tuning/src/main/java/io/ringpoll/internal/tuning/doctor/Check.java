@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * A check of the doctor.
+ * One check of the doctor: its description, and the method that examines the machine. Immutable.
  *
  * @param id          stable name, for scripts and for the table of sources in {@code docs/operations/doctor.md}
  * @param subject     the examined thing, in a few words

@@ -3,7 +3,7 @@ package io.ringpoll.internal.tuning.doctor;
 import java.util.Comparator;
 
 /**
- * A check and its finding.
+ * A performed check with its finding. Immutable.
  *
  * @param check   the check
  * @param finding the finding

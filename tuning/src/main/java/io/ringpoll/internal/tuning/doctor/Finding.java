@@ -1,7 +1,7 @@
 package io.ringpoll.internal.tuning.doctor;
 
 /**
- * The result of one check.
+ * The result of one check: verdict, reading and remedy. Immutable.
  *
  * @param verdict the result
  * @param reading the value read, or the reason why it could not be read

@@ -1,6 +1,6 @@
 package io.ringpoll.internal.tuning.doctor;
 
-/** Who can change a setting. */
+/** The owner of a setting, who can change it. */
 public enum Scope {
     /** The user that starts the JVM: its options, its environment, its libraries. */
     COMMAND,

@@ -224,7 +224,7 @@ final class Side {
             return false;
         }
         if (answering && sent < toSend && !send(1) && !world.isCalm() && heldClaim < 0 && connection.isConnected()) {
-            // The answer has no credit: this message comes again when there is some.
+            // The answer has no credit: the message is delivered again when there is one.
             refusing = true;
             return false;
         }
@@ -333,7 +333,7 @@ final class Side {
 
     // Sending
 
-    /** Sends more messages at once. */
+    /** Sends a series of messages. */
     void sendMore(final int messages) {
         if (!raw) {
             toSend = Math.max(toSend, sent + heldMessages()) + messages;
@@ -350,7 +350,7 @@ final class Side {
         send(answering && !world.isCalm() ? 1 : Long.MAX_VALUE);
     }
 
-    /** Sends what is left of the sequence; polling thread. */
+    /** Sends the rest of the sequence; polling thread. */
     void sendRest() {
         send(Long.MAX_VALUE);
     }

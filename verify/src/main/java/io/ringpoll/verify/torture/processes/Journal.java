@@ -9,8 +9,8 @@ import java.nio.file.StandardOpenOption;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The counts of a peer's process in a mapped file, which the survivor reads after its death. A line of the file for each
- * connection; written by one thread for each count.
+ * The counts of a peer's process in a mapped file, which the survivor reads after the peer's end. Each connection has a cache
+ * line of the file. One thread writes each count; any thread or process reads it.
  */
 final class Journal {
     private static final int LINE_BYTES = 64;

@@ -12,7 +12,11 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A running {@link PeerMain}, as its parent sees it. Its process ends at the latest with the parent's. */
+/**
+ * A running {@link PeerMain} and its output, in the parent process. The peer ends at the latest with its parent.
+ *
+ * <p>One thread of the parent uses it; a thread of its own reads the output.
+ */
 final class PeerProcess implements AutoCloseable {
     private final Process process;
     private final Queue<String> lines = new ConcurrentLinkedQueue<>();
@@ -98,7 +102,7 @@ final class PeerProcess implements AutoCloseable {
         } catch (final InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         } catch (final IOException ended) {
-            // Nobody reads what was not written.
+            // The process has ended: unwritten commands have no reader.
         }
     }
 }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The kinds of child JVMs. */
+/** The kinds of child JVMs that play scenes, by their JVM options. */
 public enum JvmKind {
     /** Like the parent. */
     PLAIN(List.of(), List.of()),
