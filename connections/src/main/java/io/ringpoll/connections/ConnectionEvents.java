@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Keeps the connections of a set, and ends them together with their polling threads.
+ * Owns the connections of a set on the event thread: accepts and watches them, and ends them together with their polling threads.
  * <pre>{@code
  *   event thread                            polling thread
  *   CONNECTING     -- established ------->  starts to poll, onConnected
@@ -38,14 +38,14 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     private static final long BUSY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
     /** Period of the checks for silent connections and changed counts: shorter than that of rounds without events. */
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
     /** Queue pairs whose close was refused, of the thread of events. */
     private final List<Discarded> discarded = new ArrayList<>();
     /** Whether a connection that waits for the start of an agent has been logged. */
     private boolean warned;
-    private long lookedNs = System.nanoTime();
+    private long checkedNs = System.nanoTime();
 
     ConnectionEvents(final ConnectionSet set, final ThreadFactory threads) {
         super(threads);
@@ -215,19 +215,19 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         set.pollers().schedule();
         set.closeIfUnpolled();
         final long nowNs = System.nanoTime();
-        if (nowNs - lookedNs >= LOOK_NS) {
-            lookedNs = nowNs;
+        if (nowNs - checkedNs >= CHECK_NS) {
+            checkedNs = nowNs;
             set.pollers().publishCounts();
-            lookForSilence(nowNs);
+            checkSilences(nowNs);
         }
         discarded.removeIf(this::isEnded);
     }
 
-    private void lookForSilence(final long nowNs) {
+    private void checkSilences(final long nowNs) {
         if (set.keepaliveNs() > 0) {
             for (final KeptConnection<MessageConnection> kept : all()) {
                 if (kept.phase() == Phase.ESTABLISHED) {
-                    kept.owner().keepalive.look(nowNs, set.keepaliveNs());
+                    kept.owner().keepalive.check(nowNs, set.keepaliveNs());
                 }
             }
         }

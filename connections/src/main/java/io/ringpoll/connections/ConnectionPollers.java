@@ -190,7 +190,7 @@ final class ConnectionPollers {
 
     /** Publishes changed counts; event thread. */
     void publishCounts() {
-        all.forEach(poller -> poller.counts().look());
+        all.forEach(poller -> poller.counts().requestPublication());
     }
 
     /** Schedules the tasks that a pipeline has refused because too many of others were pending. */

@@ -1,7 +1,7 @@
 package io.ringpoll.connections;
 
 /**
- * Finds out whether the silent peer of one connection is still there: a reliable connection without a request under way gets no
+ * Detects the loss of the silent peer of one connection: a reliable connection without a request under way gets no
  * error when the peer loses its power or its cable.
  *
  * <p>The thread of connection events checks the connection from time to time, and its polling thread posts a write of nothing
@@ -11,8 +11,8 @@ package io.ringpoll.connections;
  * received, as a keepalive completes after the operations that were posted before it.
  */
 final class Keepalive implements Runnable {
-    /** Times of silence that a keepalive may be under way. */
-    private static final int PATIENCE = 2;
+    /** Times of silence after which an unacknowledged keepalive ends the connection. */
+    private static final int SILENCES = 2;
 
     private final MessageConnection connection;
     /** Event thread, as the next. */
@@ -32,7 +32,7 @@ final class Keepalive implements Runnable {
     }
 
     /** Asks the polling thread for a keepalive after a silence; event thread. */
-    void look(final long nowNs, final long silenceNs) {
+    void check(final long nowNs, final long silenceNs) {
         final long progress = connection.progress();
         if (progress != seen) {
             seen = progress;
@@ -62,7 +62,7 @@ final class Keepalive implements Runnable {
         } else if (polls == countedPolls) {
             // Its completion may wait in the queue.
             return;
-        } else if (++silences == PATIENCE) {
+        } else if (++silences == SILENCES) {
             connection.requestEnd(DisconnectReason.PEER_LOST, "its device has not acknowledged a keepalive");
         }
         countedPolls = polls;

@@ -38,7 +38,7 @@ final class PollerCounts implements Runnable {
     }
 
     /** Asks the polling thread to publish what has changed; event thread. */
-    void look() {
+    void requestPublication() {
         boolean isChanged = false;
         for (int i = 0; i < VALUES; i++) {
             final long value = value(i);

@@ -237,7 +237,7 @@ final class PipelineStop {
             return false;
         }
         while (isPolling()) {
-            final Deadline look = Deadline.after(Math.min(pipeline.polling().lookNs(), deadline.leftNs()));
+            final Deadline look = Deadline.after(Math.min(pipeline.polling().checkNs(), deadline.leftNs()));
             if (pipeline.poller().isPaused() || pipeline.polling().awaitEmptyRound(look)) {
                 return true;
             }

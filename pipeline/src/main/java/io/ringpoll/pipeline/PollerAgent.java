@@ -36,8 +36,8 @@ final class PollerAgent implements InvokedAgent, Polling {
     private static final long INVOCATION_NS = TimeUnit.SECONDS.toNanos(1);
     /** Maximum time for which {@link #onClose} waits for the duty cycle of another thread. */
     private static final long CYCLE_NS = TimeUnit.SECONDS.toNanos(1);
-    /** Each look of a waiting thread is a command, and nobody may execute them. */
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** Period of a waiting thread's checks: each is a command, which may have no thread to execute it. */
+    private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     static {
         try {
@@ -292,8 +292,8 @@ final class PollerAgent implements InvokedAgent, Polling {
     }
 
     @Override
-    public long lookNs() {
-        return LOOK_NS;
+    public long checkNs() {
+        return CHECK_NS;
     }
 
     /** Takes the lease if it is free; returns its value before. */

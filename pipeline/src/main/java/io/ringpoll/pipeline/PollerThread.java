@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
  * The polling thread of a pipeline: is pinned, starts the handlers that run on it, runs the poller's loop, ends the handlers.
  */
 final class PollerThread implements Polling {
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final int cpu;
     private final CompletionPoller poller;
@@ -96,8 +96,8 @@ final class PollerThread implements Polling {
     }
 
     @Override
-    public long lookNs() {
-        return LOOK_NS;
+    public long checkNs() {
+        return CHECK_NS;
     }
 
     /** Waits for an empty round of a poller that another thread runs. */

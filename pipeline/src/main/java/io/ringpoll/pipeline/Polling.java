@@ -47,5 +47,5 @@ interface Polling {
     boolean awaitEnd(Deadline deadline);
 
     /** Interval at which a wait for an empty round checks whether it can still succeed, in nanoseconds. */
-    long lookNs();
+    long checkNs();
 }

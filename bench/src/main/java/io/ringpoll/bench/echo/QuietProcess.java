@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 final class QuietProcess {
     private static final OperatingSystemMXBean PROCESS =
         ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(10);
-    private static final long QUIET_NS = LOOK_NS / 10;
+    private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long QUIET_NS = CHECK_NS / 10;
     private static final int MOST_LOOKS = 200;
 
     private QuietProcess() {
@@ -20,7 +20,7 @@ final class QuietProcess {
     static void await() {
         long before = PROCESS.getProcessCpuTime();
         for (int look = 0; look < MOST_LOOKS; look++) {
-            LockSupport.parkNanos(LOOK_NS);
+            LockSupport.parkNanos(CHECK_NS);
             final long now = PROCESS.getProcessCpuTime();
             if (now - before < QUIET_NS) {
                 return;

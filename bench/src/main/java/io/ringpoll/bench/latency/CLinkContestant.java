@@ -87,7 +87,7 @@ final class CLinkContestant implements Contestant {
             if (isPingPong && stall.isStalled(baseline.passed())) {
                 throw stall.failure(baseline.stop().toString());
             }
-            LockSupport.parkNanos(Math.max(1, Math.min(RingpollPingPong.LOOK_NS, untilNs - System.nanoTime())));
+            LockSupport.parkNanos(Math.max(1, Math.min(RingpollPingPong.CHECK_NS, untilNs - System.nanoTime())));
         }
         final long passed = baseline.passed() - before;
         // A send has two completions: its own and that of the receive.

@@ -26,7 +26,7 @@ final class RingpollPingPong implements Contestant {
     private static final String RUN_TO_COMPLETION_NAME = "ringpoll-run-to-completion";
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
     /** Interval of the checks for the end of the turn. */
-    static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final Link link;
@@ -116,7 +116,7 @@ final class RingpollPingPong implements Contestant {
                 throw stall.failure(pipelines.close(0) + ", failures " +
                     pipelines.pipelines().stream().map(Pipeline::failure).filter(Objects::nonNull).toList());
             }
-            LockSupport.parkNanos(LOOK_NS);
+            LockSupport.parkNanos(CHECK_NS);
         }
     }
 

@@ -119,7 +119,7 @@ public final class RemoteServer {
 
     private void releaseClients(final Pipeline pipeline) throws TimeoutException {
         for (final ServedClient client : List.copyOf(clients)) {
-            client.look(this::say);
+            client.readEvent(this::say);
             if (client.isOver()) {
                 clients.remove(client);
                 client.close(pipeline);

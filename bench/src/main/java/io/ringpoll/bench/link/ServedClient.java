@@ -119,7 +119,7 @@ final class ServedClient {
     }
 
     /** Reads an event of the connection, and reports the first one. */
-    void look(final Consumer<String> progress) {
+    void readEvent(final Consumer<String> progress) {
         final Optional<RcEvent> event = end.connection().nextEvent(0);
         if (!established && event.equals(Optional.of(RcEvent.ESTABLISHED))) {
             established = true;

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
 
 /** Measures operations per second to a server in another process, with a fixed number of them in flight. Used by one thread. */
 public final class RemoteThroughput {
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long STALL_NS = TimeUnit.SECONDS.toNanos(60);
     private static final double NS_PER_SECOND = 1e9;
@@ -84,7 +84,7 @@ public final class RemoteThroughput {
         long progressNs = firstNs;
         long seen = first;
         while (System.nanoTime() - firstNs < lengthNs) {
-            Timing.sleepUntil(Math.min(firstNs + lengthNs, System.nanoTime() + LOOK_NS));
+            Timing.sleepUntil(Math.min(firstNs + lengthNs, System.nanoTime() + CHECK_NS));
             HotThreads.requireSound(pipeline);
             link.check(handler.hasFailed());
             final long nowNs = System.nanoTime();

@@ -84,7 +84,7 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
             return CommandLine.ExitCode.OK;
         }
         if (json) {
-            look(pipelines, (count == null ? 1 : count) - 1);
+            refresh(pipelines, (count == null ? 1 : count) - 1);
             out.println(StatJson.of(pipelines));
             out.flush();
             return CommandLine.ExitCode.OK;
@@ -102,12 +102,12 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
             if (i == tables || out.checkError() || pipelines.stream().allMatch(Watched::hasEnded)) {
                 break;
             }
-            look(pipelines, 1);
+            refresh(pipelines, 1);
         }
         return CommandLine.ExitCode.OK;
     }
 
-    private void look(final List<Watched> pipelines, final int times) throws InterruptedException {
+    private void refresh(final List<Watched> pipelines, final int times) throws InterruptedException {
         for (int i = 0; i < times; i++) {
             Thread.sleep(Math.round(interval * TimeUnit.SECONDS.toMillis(1)));
             pipelines.forEach(Watched::refresh);

@@ -172,7 +172,7 @@ public final class MainJob {
                 begun = true;
                 stopwatch.startWarmUp();
             }
-            final boolean settled = begun && stopwatch.look();
+            final boolean settled = begun && stopwatch.check();
             final double warming = stopwatch.warmUpSeconds();
             if (begun && !warm && (warming >= config.warmUpSeconds() || settled && warming >= MIN_WARM_UP_SECONDS)) {
                 warm = true;
@@ -183,7 +183,7 @@ public final class MainJob {
                 }
             }
             if (soak != null) {
-                soak.look();
+                soak.sample();
             }
             if (stopwatch.elapsedSeconds() >= lines + 1) {
                 lines++;

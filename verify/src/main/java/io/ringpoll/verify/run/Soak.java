@@ -71,7 +71,7 @@ final class Soak {
     }
 
     /** Takes a sample if it is due; to be called often. */
-    void look() throws InterruptedException {
+    void sample() throws InterruptedException {
         if (!endedNs.isEmpty()) {
             // One check later no handler writes to the exchanged histogram any more.
             complete();

@@ -63,7 +63,7 @@ final class Stopwatch {
      *
      * @return true from then on, even if something is allocated later
      */
-    boolean look() {
+    boolean check() {
         if (!settled) {
             final long nowNs = System.nanoTime();
             final long bytes = allocatedByPoller() + allocatedByHandlers();

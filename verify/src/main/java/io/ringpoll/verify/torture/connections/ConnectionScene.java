@@ -29,7 +29,7 @@ import java.util.function.Supplier;
 final class ConnectionScene implements SupervisedScene {
     /** For each step of a scene; the longest time-out of the layer is 10 seconds. */
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
-    private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(200);
+    private static final long CHECK_NS = TimeUnit.MICROSECONDS.toNanos(200);
     private static final int LAST_MESSAGES = 20;
     private static final int MOST_SHOWN = 6;
     /** Of each side: twice as many as wait, if the ring of receives begins anew in between. */
@@ -129,7 +129,7 @@ final class ConnectionScene implements SupervisedScene {
                     world.chores().add(chore);
                 }
             }
-            LockSupport.parkNanos(LOOK_NS);
+            LockSupport.parkNanos(CHECK_NS);
         }
     }
 
@@ -242,7 +242,7 @@ final class ConnectionScene implements SupervisedScene {
         for (final List<Side> pair : pairs) {
             pair.get(to).expectProbe();
             while (!pair.get(from).execute(() -> pair.get(from).sendMore(1)) && isLive(pair)) {
-                LockSupport.parkNanos(LOOK_NS);
+                LockSupport.parkNanos(CHECK_NS);
             }
         }
         await("probes", () -> {
@@ -286,7 +286,7 @@ final class ConnectionScene implements SupervisedScene {
             if (System.nanoTime() - startNs > PATIENCE_NS) {
                 throw new SceneHangs("waited in vain for " + what + ": " + left);
             }
-            LockSupport.parkNanos(LOOK_NS);
+            LockSupport.parkNanos(CHECK_NS);
         }
     }
 

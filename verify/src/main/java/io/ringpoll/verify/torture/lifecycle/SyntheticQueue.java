@@ -26,7 +26,7 @@ final class SyntheticQueue extends TorturedQueue {
     /** A ring of this size passes few completions between two turns of its threads. */
     private static final int SMALL_RING = 64;
     private static final int KINDS = 16;
-    private static final long LOOK_NS = 200_000;
+    private static final long CHECK_NS = 200_000;
 
     private final SyntheticSource source = SyntheticSource.open();
     private final Violations violations;
@@ -62,7 +62,7 @@ final class SyntheticQueue extends TorturedQueue {
     @Override
     void detach() {
         final long before = source.given();
-        LockSupport.parkNanos(LOOK_NS);
+        LockSupport.parkNanos(CHECK_NS);
         violations.expect(source.given() == before,
             "synthetic queue " + number() + " was polled while it belonged to no pipeline");
     }

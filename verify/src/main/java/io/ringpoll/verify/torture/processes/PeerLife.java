@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * <p>Used by one thread; others read {@link #isWorking} and {@link #progress}.
  */
 final class PeerLife {
-    private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final long CHECK_NS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long WORD_NS = TimeUnit.SECONDS.toNanos(60);
     private static final int THOUSAND = 1000;
 
@@ -173,7 +173,7 @@ final class PeerLife {
         String port = process.line("port ");
         while (port == null && process.isAlive()) {
             tick();
-            LockSupport.parkNanos(LOOK_NS);
+            LockSupport.parkNanos(CHECK_NS);
             port = process.line("port ");
         }
         if (port == null) {
@@ -265,7 +265,7 @@ final class PeerLife {
         final long startNs = System.nanoTime();
         while (!isDone.getAsBoolean()) {
             if (!traffic.step()) {
-                LockSupport.parkNanos(LOOK_NS);
+                LockSupport.parkNanos(CHECK_NS);
             }
             printInTime();
             if (System.nanoTime() - startNs > Patience.EVENT_NS) {

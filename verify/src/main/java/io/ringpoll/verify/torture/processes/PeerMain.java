@@ -34,7 +34,7 @@ import java.util.concurrent.locks.LockSupport;
  * </pre>
  */
 final class PeerMain {
-    private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final long CHECK_NS = TimeUnit.MICROSECONDS.toNanos(50);
     private static final int ORPHANED = 3;
 
     private final PrintStream out = System.out;
@@ -116,7 +116,7 @@ final class PeerMain {
         final Overdue overdue = new Overdue(System.nanoTime(), Patience.EVENT_NS);
         while (!traffic.isOver() || !traffic.isSettled()) {
             if (!traffic.step()) {
-                LockSupport.parkNanos(LOOK_NS);
+                LockSupport.parkNanos(CHECK_NS);
             }
             if (finish) {
                 traffic.quieten();

@@ -31,7 +31,7 @@ import java.util.stream.Stream;
  */
 final class ProcessScene implements SupervisedScene, PeerLife.Others {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final AtomicLong START_NS = new AtomicLong(TimeUnit.SECONDS.toNanos(1));
 
     private final PrintStream out = System.out;
@@ -94,7 +94,7 @@ final class ProcessScene implements SupervisedScene, PeerLife.Others {
         }
         final long startNs = System.nanoTime();
         while (segments() > segments && System.nanoTime() - startNs < PATIENCE_NS) {
-            LockSupport.parkNanos(LOOK_NS);
+            LockSupport.parkNanos(CHECK_NS);
         }
         violations.expect(segments() <= segments, "segments left behind: " + segments + " before the scene, " + segments() +
             " after it");
