@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxy_request.h: a proxy queue pair, and what it does with requests and responses; see proxy.h. */
+/* proxy_request.h: a proxy queue pair, with its requests and responses; see proxy.h. */
 #ifndef LOOPBACK_PROXY_REQUEST_H
 #define LOOPBACK_PROXY_REQUEST_H
 
@@ -38,14 +38,14 @@ struct lb_proxy {
     bool doorbell_broken;                  /* doorbell_lock */
     _Atomic bool unread;                   /* something was published for the other end while its notifications were suppressed */
     _Atomic uint32_t notifications;        /* of the other end by this one */
-    bool was_unread;                       /* the watch thread's, as the next: at its last look */
+    bool was_unread;                       /* watch thread, as the next: at its last check */
     uint64_t progress_seen;                /* see lb_proxy_wake_overdue */
     _Atomic bool attached;
     _Atomic bool broken;
-    _Atomic bool polled;                   /* since the watch thread looked last */
+    _Atomic bool polled;                   /* since the last check of the watch thread */
     _Atomic bool unannounced;              /* messages were taken, and lb_proxy_announce is due */
     _Atomic bool unanswered;               /* ... and the other end is to be woken for one of them */
-    _Atomic uint64_t taken;                /* of the connected queue pair's requests, as the last request of the other end says */
+    _Atomic uint64_t taken;                /* position in the connected queue pair's requests, from the last request of the other end */
     _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
 
     /* The connected queue pair's sq_lock. */
@@ -71,15 +71,15 @@ static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
     return (struct lb_proxy *)(void *)qp;
 }
 
-/* Bytes of records that are worked for at once, if nothing else limits that. */
+/* Maximum number of bytes of records that a thread takes in a turn, unless another limit is given. */
 #define LB_PROXY_TURN (256u * 1024)
 
 /* Messages up to this length take the short path (proxy_short.c). */
 #define LB_PROXY_SHORT 1024u
 
 /*
- * The connected queue pair's sq_lock held, before its next request is published. The acknowledgements are looked at only while a
- * request with a completion waits for one: otherwise the other end writes them into a line that it owns, and wakes nobody.
+ * The connected queue pair's sq_lock held, before its next request is published. This end reads the acknowledgements only while a
+ * request with a completion waits for one: otherwise the other end writes them into a line that it owns, and wakes no thread.
  * Returns the flag of the record.
  */
 static inline uint8_t lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp *connected, const struct ibv_send_wr *wr)
@@ -92,13 +92,14 @@ static inline uint8_t lb_proxy_await(struct lb_proxy *proxy, const struct lb_qp 
 }
 
 /*
- * Wakes the other end if it sleeps, after something was published: by a notification if it wants one of this kind of completions
- * (LB_WIRE_NOTIFY_...; 0: there is no completion), otherwise by its watch thread. The second has no fence: the caller has made one.
+ * Wakes the other end if it sleeps, after a record was published: by a notification if it has requested one for this kind of
+ * completions (LB_WIRE_NOTIFY_...; 0: there is no completion), otherwise by its watch thread. The second has no fence: it follows
+ * a fence of the caller.
  */
 void lb_proxy_wake(struct lb_proxy *proxy, uint32_t completes);
 void lb_proxy_wake_unfenced(struct lb_proxy *proxy, uint32_t completes);
 
-/* The other process has broken the rules: the connection manager ends the connection. */
+/* The other process has violated the protocol: the connection manager ends the connection. */
 void lb_proxy_break_off(struct lb_proxy *proxy);
 
 /*
@@ -130,8 +131,8 @@ bool lb_proxy_take_notification(struct lb_proxy *proxy);
 bool lb_proxy_wake_overdue(struct lb_proxy *proxy);
 
 /*
- * Subscribes the channel of the member's queue, and ends that. `on_notification` is called for each notification with a reference:
- * see struct lb_subscription.
+ * Subscribes the channel of the member's queue, and ends that. `on_notification` is called for each notification with a
+ * reference: see struct lb_subscription.
  */
 void lb_proxy_subscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member, struct lb_cq *cq, void (*on_notification)(void *proxy));
 void lb_proxy_unsubscribe(struct lb_proxy *proxy, struct lb_cq_proxy *member);

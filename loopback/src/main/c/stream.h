@@ -6,11 +6,12 @@
  * a cache with it, or on the same one, that is the fastest way. If not, each line moves from cache to cache when it is read, and
  * back when it is written again, which may take several times as long as a copy. Stores that go around the cache put the bytes
  * into memory, from which the other end reads them ahead. Which of the two is faster depends on the processors, and on where the
- * scheduler has put both ends. Both ends copy at the same time, so the slower one determines how fast bytes pass. So a producer
- * measures its copies, and the consumer those out of the ring, for each way of the producer's; it puts these costs beside the ring.
- * The producer takes the way whose higher cost is lower, and keeps it for several laps of the ring: what a copy costs depends on
- * how those before it have left the lines, and on how far the consumer is behind. Now and then it tries the other way as long, or
- * until that is seen to cost several times as much; soon after it has changed its way, and rarely when that has proved right.
+ * scheduler has put both ends. Both ends copy at the same time, so the slower one determines the bandwidth. A producer therefore
+ * measures its copies, and the consumer those out of the ring, for each way of the producer; the consumer publishes its costs in
+ * the segment. The producer takes the way whose higher cost is lower, and keeps it for several laps of the ring: the cost of a
+ * copy depends on where earlier copies have left the lines, and on how far the consumer is behind. From time to time it tries the
+ * other way for as long, or until that costs several times as much: soon after a change of the way, rarely after trials without
+ * a change.
  *
  * A copy out of shared memory has two ways, too: that of the C library, and a plain loop of loads of 32 bytes. The instruction
  * that the C library takes for some lengths (rep movsb) reads lines that another processor has written more slowly on some
@@ -35,12 +36,12 @@ enum lb_stream_way {
     LB_STREAM_PLAIN = LB_STREAM_AROUND,  /* out of it: by a plain loop */
 };
 
-/* Beside a ring: what its consumer's copies cost, of bytes that have come by each way of the producer's; 0: not measured yet. */
+/* In a segment: the cost of the consumer's copies, by the way of the producer; 0: not measured yet. */
 struct lb_stream_costs {
     _Atomic uint32_t of[2];
 };
 
-/* What the copies of one producer, or of one consumer, have cost; zeroed before the first. One thread at a time uses it. */
+/* The measured costs of the copies of one producer or consumer; zeroed before the first. One thread at a time uses it. */
 struct lb_stream {
     bool reads;       /* a consumer's */
     bool was_around;  /* producer: the way of the last long copy; consumer: that of the present bytes */
@@ -51,11 +52,11 @@ struct lb_stream {
     uint32_t runs;    /* producer: of it, since the last trial */
     uint32_t pause;   /* producer: so many of them until the next trial */
     uint32_t cost[2]; /* of each way, nanoseconds for 1024 bytes; 0: not measured yet */
-    uint32_t come[2]; /* consumer: the same by the producer's way */
+    uint32_t come[2]; /* consumer: the same, by the producer's way of the bytes */
     struct lb_stream_costs *costs; /* of the consumer, shared with the other end, which may write anything; or NULL */
 };
 
-/* The way of the next long copy; sets *measured if its time is to be given to lb_stream_learn. */
+/* The way of the next long copy; sets *measured if its time is to be passed to lb_stream_learn. */
 enum lb_stream_way lb_stream_choose(struct lb_stream *stream, bool *measured);
 void lb_stream_learn(struct lb_stream *stream, enum lb_stream_way way, uint64_t ns, size_t length);
 

@@ -10,7 +10,7 @@ import io.ringpoll.internal.rc.RcRequest;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Polls connections with a completion queue each, whose attachment is the connection. Threads: {@link ConnectionPoller}. */
+/** Polls connections with a queue each, whose attachment is the connection. Threads: {@link ConnectionPoller}. */
 final class QueuePerConnectionPoller extends ConnectionPoller {
     /** The poller with index 0 publishes the counts of the set. */
     QueuePerConnectionPoller(final ConnectionSet set, final int index) {

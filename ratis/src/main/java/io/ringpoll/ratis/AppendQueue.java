@@ -25,10 +25,10 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * request with the same first index is confirmed as soon as the first is stored, although entries that only the second contains,
  * or contains in a later term, are not stored: they would be lost.
  *
- * <p>Nor are the requests of two leaders passed beside each other, although a new leader's then wait for a call of the former
- * one's to return. The engine recognizes a leader under a lock and appends after it has released the lock: the former leader's
- * entries could replace confirmed ones of the new leader. Two appends at a time make followers of Ratis 3.1 refuse all entries
- * until they are started again.
+ * <p>The requests of two leaders are not passed concurrently either, so those of a new leader wait for a call of the former
+ * leader. The engine recognizes a leader under a lock and appends after it has released the lock: the former leader's entries
+ * could replace confirmed ones of the new leader. Two appends at a time make followers of Ratis 3.1 refuse all entries until they
+ * are started again.
  *
  * <p>A request that waits is dropped when its leader repeats it. The requests of a removed group fail here: the engine does not
  * reply to those that were pending. Thread-safe.
@@ -38,14 +38,14 @@ final class AppendQueue {
 
     private final SerialExecutor inOrder;
     private final Supplier<?> group;
-    /** What the supplier has returned for the latest request. */
+    /** The group of the latest request. */
     private Reference<?> latestGroup = new WeakReference<>(null);
     private final ArrayDeque<Request> waiting = new ArrayDeque<>();
-    /** Those without reply; the engine has few at a time. */
+    /** Passed requests without reply; the engine has few at a time. */
     private final List<Request> passed = new ArrayList<>();
     private boolean closed;
 
-    /** A request with entries. */
+    /** An append request with entries. */
     static final class Request {
         private final ByteString leader;
         private final long firstIndex;
@@ -81,7 +81,7 @@ final class AppendQueue {
             return firstIndex <= other.lastIndex && other.firstIndex <= lastIndex;
         }
 
-        /** A leader goes back only to repeat what it has sent. */
+        /** A leader sends earlier entries again only to repeat a request. */
         private boolean repeats(final Request earlier) {
             return firstIndex <= earlier.firstIndex && leader.equals(earlier.leader);
         }

@@ -20,12 +20,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
- * Keeps the connections of a node: accepts requests of peers, and ends connections that fail. Other threads submit commands.
+ * Owns the connections of a node on the event thread: accepts requests of peers, and ends connections that fail. Other threads
+ * submit commands.
  *
  * <p>The end of a connection, in order: disconnect, the peer's disconnect or a time-out, removal of the queue from the poller's
- * round, release of the memory and the queue pair. In the phase ESTABLISHED, the peer must prove the secret until the deadline
- * if there is one, and as long as there are not too many others that must. A connection is never ENDING: it disconnects at once.
- * One that was never established does not wait for the peer.
+ * round, release of the memory and the queue pair. In the phase ESTABLISHED, the peer must prove the secret before the deadline,
+ * if there is a secret; the oldest connection without a proof ends if there are too many. There is no phase ENDING: a connection
+ * disconnects immediately. A connection that was never established does not wait for its peer.
  */
 final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -33,7 +34,7 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     private final Node node;
     /** The reason for which connections are no longer accepted; null until the node closes. */
     private volatile IOException closing;
-    /** Each closes a queue pair that is not of a kept connection, and returns false to be called again. Of the thread. */
+    /** Each closes a queue pair without a connection, and returns false to be called again; event thread. */
     private final List<BooleanSupplier> unclosed = new ArrayList<>();
 
     ConnectionKeeper(final Node node) {
@@ -180,8 +181,8 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
     }
 
     /**
-     * Ends the oldest connection without a proof if there are too many of them, so that silent peers keep no others out. A
-     * connection whose queue is not removed from the poller's round at once stays a while, in a number that is bounded, too.
+     * Ends the oldest connection without a proof if there are too many of them, so that silent peers keep no others out. The
+     * number of ended connections whose queues are still in the poller's round is bounded, too.
      */
     private void endOldestUnproven() {
         int open = 0;

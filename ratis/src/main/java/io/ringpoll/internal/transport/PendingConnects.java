@@ -9,23 +9,23 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connects whose callers have been interrupted, as the engine does at the end of each election, or have waited for their
- * time-out. They continue, and the next callers take them over. A peer that is about to accept one that has been ended finds no
- * requester, and its work is lost: one that needs longer for the requests of all its peers than they wait would never accept
- * any. One that nobody takes over ends. Thread-safe.
+ * Keeps connects whose callers were interrupted, as the engine does at the end of each election, or have timed out. They
+ * continue, and the next callers take them over; a connect that is not taken over ends after a time. Ending them with their
+ * callers would waste the work of the peer: a peer that needs longer for all requests than their callers wait would never accept
+ * any. Thread-safe.
  *
- * <p>For each peer there are at most as many as callers that waited for it at the same time, for the log and for streams, for
- * instance: a caller takes one over, if there is one, before it requests another.
+ * <p>For each peer there are at most as many as callers have waited for it at the same time (the log and streams, for instance):
+ * a caller takes one over, if there is one, before it requests another.
  */
 final class PendingConnects {
     private final long keepNs;
-    /** Those of each peer, by their numbers: it accepts them in this order. */
+    /** The connects of each peer by their numbers, in whose order the peer accepts them. */
     private final Map<String, TreeMap<Long, Pending>> byPeer = new HashMap<>();
 
     private record Pending(Link link, long endNs) {
     }
 
-    /** Creates an empty map whose connects end after a time, established or not. */
+    /** Each connect ends after a time, established or not. */
     PendingConnects(final long keepMs) {
         keepNs = TimeUnit.MILLISECONDS.toNanos(keepMs);
     }

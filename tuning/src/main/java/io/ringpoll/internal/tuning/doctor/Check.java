@@ -7,7 +7,7 @@ import java.util.function.Function;
  * One check of the doctor: its description, and the method that examines the machine. Immutable.
  *
  * @param id          stable name, for scripts and for the table of sources in {@code docs/operations/doctor.md}
- * @param subject     the examined thing, in a few words
+ * @param subject     the examined setting or device, in a few words
  * @param why         its effect on completions, in one sentence
  * @param effect      the size of that effect
  * @param scope       who can change the setting
