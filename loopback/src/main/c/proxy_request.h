@@ -45,7 +45,7 @@ struct lb_proxy {
     _Atomic bool polled;                   /* since the last check of the watch thread */
     _Atomic bool unannounced;              /* messages were taken, and lb_proxy_announce is due */
     _Atomic bool unanswered;               /* ... and the other end is to be woken for one of them */
-    _Atomic uint64_t taken;                /* position in the connected queue pair's requests, from the last request of the other end */
+    _Atomic uint64_t taken;                /* position in our requests, from the last request of the other end */
     _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
 
     /* The connected queue pair's sq_lock. */
