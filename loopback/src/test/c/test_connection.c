@@ -408,7 +408,7 @@ static void should_time_out_a_connect_that_nobody_answers(void)
     CHECK_EQ(next_event(server), RPMA_CONN_UNREACHABLE);
     const enum rpma_conn_event event = next_event(client);
     if (test_between_processes() && event == RPMA_CONN_ESTABLISHED)
-        CHECK_EQ(next_event(client), RPMA_CONN_CLOSED); /* the accept has come before the news of its end */
+        CHECK_EQ(next_event(client), RPMA_CONN_CLOSED); /* the accept was before the end of the connection */
     else
         CHECK_EQ(event, RPMA_CONN_LOST);
     CHECK_EQ(rpma_conn_delete(&client), 0);

@@ -226,7 +226,7 @@ static void should_deliver_what_a_thread_was_delivering_at_a_fork_by_the_next_re
     }
 }
 
-/* A message that is longer than what the poster of a receive delivers, with a lock held that it needs. */
+/* A message longer than the part that the poster of a receive executes; another thread holds a lock that it needs. */
 static void should_deliver_what_the_device_thread_was_delivering_at_a_fork(void)
 {
     struct stopped stopped;

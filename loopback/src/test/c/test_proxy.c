@@ -218,7 +218,7 @@ static void should_send_the_requests_behind_a_full_ring_without_a_poll(void)
     close_other(&other);
 }
 
-/* While it is polled it looks for room again by itself: the other end has no shared line more to look at. */
+/* An end that polls checks for room itself: the other end reads no further shared line. */
 static void should_ask_to_be_woken_for_room_when_it_falls_asleep(void)
 {
     const uint32_t fill = LB_WIRE_RING / (VERBS_BUFFER_SIZE + (uint32_t)sizeof(struct lb_wire_record));
@@ -443,7 +443,7 @@ static void should_work_for_each_connection_of_a_queue_in_its_turn(void)
     close_other(&others[0]);
 }
 
-/* The receive would have the length of a message that never came. */
+/* The receive would have the length of a message that was never sent. */
 static void should_break_off_at_a_part_whose_others_were_not_sent(void)
 {
     struct other other;
@@ -480,7 +480,7 @@ static void should_break_off_at_a_record_of_an_impossible_size(void)
     }
 }
 
-/* Goes round the ring with records of changing sizes: each is seen, and nothing behind it, whatever was there a round before. */
+/* Fills several laps with records of changing sizes: the consumer sees each, and no record of the lap before. */
 static void should_show_a_record_and_nothing_behind_it(void)
 {
     struct other other;
@@ -726,7 +726,7 @@ static void should_complete_acknowledged_requests_before_a_short_message(void)
     }
 }
 
-/* The queue pair fails: the message that came with the failure is not executed. */
+/* The queue pair fails: a message that arrives with the failure is not executed. */
 static void should_execute_no_message_behind_a_failure(void)
 {
     struct other other;
@@ -773,7 +773,7 @@ static void should_wake_for_a_consumed_response_before_a_short_message(void)
     close_other(&other);
 }
 
-/* The poll that has taken the message has seen it awake: the next one tells it how far this end has read. */
+/* The poll that has taken the message has found the other end awake: the next one wakes it for the read position. */
 static void should_wake_an_end_that_fell_asleep_while_its_message_was_taken(void)
 {
     struct other other;
@@ -860,7 +860,7 @@ static void should_wake_for_consumption_that_a_busy_poll_makes(void)
     close_other(&other);
 }
 
-/* A poll that finds messages also sends what has waited for room: the messages may never end. */
+/* A poll that finds messages also sends requests that wait for room: the messages may never end. */
 static void should_send_the_requests_behind_a_full_ring_while_messages_arrive(void)
 {
     enum { SIZE = 1024, FILL = LB_WIRE_RING / (SIZE + sizeof(struct lb_wire_record)) };
@@ -969,7 +969,7 @@ static void should_not_share_a_segment_with_a_child_that_may_have_no_more_memory
 }
 
 #ifndef __SANITIZE_THREAD__ /* no lock is biased under it */
-/* Polls the queue of a connection until it is told to end: the locks of both are biased to it. */
+/* Polls the queue of a connection until its end flag is set: the locks of both are biased to this thread. */
 struct poller {
     struct other other;
     _Atomic bool ends;
@@ -1031,7 +1031,7 @@ static pid_t fork_without_memory(void)
     return child;
 }
 
-/* It is told by a signal that its parent's connections are not there, and only if it uses one. */
+/* A child that uses a connection of its parent gets a signal; another child does not. */
 static void should_let_a_child_that_can_map_nothing_start_a_program(void)
 {
     const struct rlimit no_core = {0};
@@ -1090,7 +1090,7 @@ static void should_let_few_messages_of_bursts_wait_for_room(void)
     close_other(&other);
 }
 
-/* A position that a later one makes possible is believed then: requests that are overwritten are lost to who has lied. */
+/* A false position that is possible by now is accepted: the end that has sent it loses the overwritten requests. */
 static void should_ignore_what_the_other_end_cannot_have_consumed(void)
 {
     static const uint64_t wrong[] = {UINT64_MAX, UINT64_MAX / 2, 7, LB_WIRE_RING, 1u << 20};
@@ -1163,7 +1163,7 @@ static void should_send_a_fenced_request_behind_the_bytes_of_a_read(void)
 
 static char long_memory[1024 * 1024];
 
-/* More than a turn of those that poll: nobody comes back for the rest. */
+/* More bytes than a polling thread takes in a turn, and no further poll. */
 static void should_take_all_of_a_long_response_while_it_sleeps(void)
 {
     enum { PARTS = 16 };
@@ -1213,7 +1213,7 @@ static void should_refuse_the_key_0_of_memory_that_was_deregistered(void)
     close_other(&other);
 }
 
-/* Its execution waits for the completion of what it may reply to, of which the other end does not ring. */
+/* Its execution waits for the completion of an earlier request, for which the other end sends no notification. */
 static void should_execute_a_request_behind_an_acknowledgement_that_wakes_nobody(void)
 {
     enum { MANY = 4000 };
@@ -1232,7 +1232,7 @@ static void should_execute_a_request_behind_an_acknowledgement_that_wakes_nobody
             .opcode = i < MANY ? IBV_WR_RDMA_WRITE : IBV_WR_SEND, .number = i, .rnr_retry = 7});
     atomic_store(&other.to_us->sleep_state, LB_WIRE_WOKEN);
     lb_proxy_answer(other.proxy);
-    atomic_store(&other.to_us->acknowledged, 1); /* the write, while our requests are executed: nobody is woken */
+    atomic_store(&other.to_us->acknowledged, 1); /* of the write, while our requests are executed: no thread is woken */
     CHECK(readable(other.pair.channel->fd, 10000));
     CHECK_EQ(atomic_load(&other.to_it->acknowledged), MANY + 1);
     atomic_store(&other.to_us->acknowledged, 2);
