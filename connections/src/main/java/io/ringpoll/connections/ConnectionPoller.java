@@ -104,6 +104,9 @@ abstract class ConnectionPoller implements CompletionHandler, SetHandler, TimedW
     /** The connection of a completion; null if it has ended or not begun. Polling thread. */
     abstract MessageConnection find(WorkCompletion completion);
 
+    @Override
+    public abstract void onCompletion(WorkCompletion completion, long sequence, boolean endOfBatch);
+
     /** Sets the running pipeline, which executes the tasks. */
     void begin(final Pipeline running) {
         pipeline = running;
