@@ -9,14 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * One thread's wait on many file descriptors: endpoints, connection events, completion channels. Each has an action that runs
  * when it is readable.
  *
- * <p>Used by one thread; only {@link #wakeUp()} may be called by others. Waiting allocates nothing while the descriptors stay the
- * same. It looks at every descriptor at every wait, which is right for hundreds of them, not for many thousands.
+ * <p>Used by one thread at a time; only {@link #wakeUp()} and {@link #close()} may be called by others meanwhile. Waiting
+ * allocates nothing while the descriptors stay the same. It looks at every descriptor at every wait, which is right for hundreds
+ * of them, not for many thousands.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/poll.2.html">poll(2)</a>
  */
@@ -37,7 +39,11 @@ public final class DescriptorPoll implements AutoCloseable {
     private int next;
     private boolean changed;
     private boolean wokenUp;
+    /** The thread within a call that uses the list: the kernel writes to its memory during a wait. */
+    private final AtomicReference<Thread> user = new AtomicReference<>();
     private volatile boolean closed;
+    /** Guarded by the lock of the actions. */
+    private boolean hasDescriptor = true;
 
     /**
      * Creates a wait on nothing.
@@ -59,23 +65,37 @@ public final class DescriptorPoll implements AutoCloseable {
      * @param fd     the descriptor; remove it before it is closed
      * @param action runs within {@link #await} when it is readable or in error; may add and remove descriptors
      * @throws IllegalArgumentException if the descriptor is negative, which poll(2) would ignore
+     * @throws IllegalStateException    if this is closed, or another thread uses it
      */
     public void add(final int fd, final Runnable action) {
         Objects.requireNonNull(action, "the action is null");
-        requireOpen();
         if (fd < 0) {
             throw new IllegalArgumentException("descriptor " + fd + " is negative: it would never be ready");
         }
-        put(fd, action);
+        final boolean begun = begin();
+        try {
+            put(fd, action);
+        } finally {
+            end(begun);
+        }
     }
 
     /**
      * Removes a descriptor.
      *
      * @param fd the descriptor; one that is not there is ignored
+     * @throws IllegalStateException if this is closed, or another thread uses it
      */
     public void remove(final int fd) {
-        requireOpen();
+        final boolean begun = begin();
+        try {
+            take(fd);
+        } finally {
+            end(begun);
+        }
+    }
+
+    private void take(final int fd) {
         for (int i = 1; i < count; i++) {
             if (fdAt(i) == fd) {
                 count--;
@@ -95,18 +115,30 @@ public final class DescriptorPoll implements AutoCloseable {
      * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits without a bound
      * @return number of actions that ran; 0 if the time is over or {@link #wakeUp()} was called
      * @throws OsException           if poll(2) fails
-     * @throws IllegalStateException if this is closed, or a virtual thread is to wait: it would keep its carrier
+     * @throws IllegalStateException if this is closed, now or while it waits; if another thread uses it, or the call is that of
+     *     an action; or if a virtual thread is to wait: it would keep its carrier
      */
     public int await(final int timeoutMs) {
-        requireOpen();
         if (timeoutMs != 0 && Thread.currentThread().isVirtual()) {
             throw new IllegalStateException("a wait on many descriptors needs a platform thread; this one is virtual");
         }
+        if (!begin()) {
+            throw new IllegalStateException("an action of this wait cannot wait itself: it would be called again");
+        }
+        try {
+            return awaitReady(timeoutMs);
+        } finally {
+            end(true);
+        }
+    }
+
+    private int awaitReady(final int timeoutMs) {
         wokenUp = false;
         final long startNs = timeoutMs > 0 ? System.nanoTime() : 0;
         int remainingMs = timeoutMs;
         while (true) {
             final int ready = POSIX.poll(pollFds.addressOffset(), count, remainingMs);
+            requireOpen();
             if (ready >= 0) {
                 return ready == 0 ? 0 : runReady();
             }
@@ -133,20 +165,68 @@ public final class DescriptorPoll implements AutoCloseable {
         // Not while it is being closed: the number of the descriptor may be another file's a moment later.
         synchronized (actions) {
             if (!closed) {
-                final CallState state = CallState.current();
-                final long one = state.scratch();
-                state.longAt(0, 1);
-                POSIX.write(eventFd, one, Long.BYTES);
+                ring();
             }
         }
     }
 
+    /**
+     * Ends the wait that is under way on another thread, which gets an {@link IllegalStateException}; in an action, ends the
+     * round of actions. Any thread may call it; a second call does nothing.
+     */
     @Override
     public void close() {
         synchronized (actions) {
             if (!closed) {
                 closed = true;
-                POSIX.close(eventFd);
+                if (user.get() == null) {
+                    closeDescriptor();
+                } else {
+                    // The user closes it, at the end of its call: the number may be another file's a moment later.
+                    ring();
+                }
+            }
+        }
+    }
+
+    private void ring() {
+        final CallState state = CallState.current();
+        final long one = state.scratch();
+        state.longAt(0, 1);
+        POSIX.write(eventFd, one, Long.BYTES);
+    }
+
+    /** Under the lock of the actions. */
+    private void closeDescriptor() {
+        if (hasDescriptor) {
+            hasDescriptor = false;
+            POSIX.close(eventFd);
+        }
+    }
+
+    /** Begins a use by the calling thread; returns false if an action of its wait makes the call. */
+    private boolean begin() {
+        final Thread caller = Thread.currentThread();
+        final Thread before = user.compareAndExchange(null, caller);
+        if (before != null && before != caller) {
+            throw new IllegalStateException("thread " + before.getName() + " uses this wait: " + caller.getName() +
+                " may only wake it up or close it");
+        }
+        if (closed) {
+            end(before == null);
+            throw isClosed();
+        }
+        return before == null;
+    }
+
+    private void end(final boolean begun) {
+        if (begun) {
+            user.set(null);
+            // Either this is seen here, or the thread that closes sees that there is no user.
+            if (closed) {
+                synchronized (actions) {
+                    closeDescriptor();
+                }
             }
         }
     }
@@ -163,7 +243,7 @@ public final class DescriptorPoll implements AutoCloseable {
         }
         final int others = count - 1;
         final int begin = next;
-        for (int i = 0; i < others && !changed; i++) {
+        for (int i = 0; i < others && !changed && !closed; i++) {
             final int index = 1 + (begin + i) % others;
             if (isReady(index)) {
                 next = index;
@@ -210,7 +290,11 @@ public final class DescriptorPoll implements AutoCloseable {
 
     private void requireOpen() {
         if (closed) {
-            throw new IllegalStateException("the wait is closed");
+            throw isClosed();
         }
+    }
+
+    private static IllegalStateException isClosed() {
+        return new IllegalStateException("the wait is closed");
     }
 }

@@ -7,13 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.testing.OtherThread;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** A wait on many descriptors at the limit of its list and after its close. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -132,6 +138,92 @@ class DescriptorPollTest {
         // Late, but not an error.
         poll.wakeUp();
         assertEquals(List.of(), ran);
+    }
+
+    /** Otherwise it would never end, and wait for another file with the number of its own descriptor at the next time. */
+    @Test
+    void shouldEndAWaitOfAnotherThreadWhenItIsClosed() {
+        final DescriptorPoll poll = new DescriptorPoll();
+        final OtherThread<Integer> waiting = OtherThread.run(() -> poll.await(-1));
+        waiting.requireWaiting();
+        poll.close();
+        assertEquals("the wait is closed", assertInstanceOf(IllegalStateException.class,
+            assertThrows(AssertionError.class, waiting::result).getCause()).getMessage());
+        poll.close();
+    }
+
+    /** The kernel writes to the list during a wait: a longer one would be at another place. */
+    @Test
+    void shouldRefuseChangesByAnotherThreadDuringAWait() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            final OtherThread<Integer> waiting = OtherThread.run(() -> poll.await(-1));
+            waiting.requireWaiting();
+            final int fd = readable();
+            for (final Executable change : List.<Executable>of(() -> poll.add(fd, () -> { }), () -> poll.remove(fd),
+                () -> poll.await(0))) {
+                assertEquals("thread other uses this wait: " + Thread.currentThread().getName() +
+                    " may only wake it up or close it", assertThrows(IllegalStateException.class, change).getMessage());
+            }
+            poll.wakeUp();
+            assertEquals(0, waiting.result());
+            poll.add(fd, () -> ran.add(fd));
+            assertEquals(1, poll.await(0));
+            assertEquals(List.of(fd), ran);
+        }
+    }
+
+    @Test
+    void shouldEndTheRoundWhenAnActionClosesIt() {
+        final DescriptorPoll poll = new DescriptorPoll();
+        for (int i = 0; i < 3; i++) {
+            final int fd = readable();
+            poll.add(fd, () -> {
+                ran.add(fd);
+                poll.close();
+            });
+        }
+        assertEquals(1, poll.await(0));
+        assertEquals(fds.subList(0, 1), ran);
+        assertThrows(IllegalStateException.class, () -> poll.await(0));
+    }
+
+    @Test
+    void shouldRefuseAWaitWithinAnAction() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            poll.add(readable(), () -> poll.await(0));
+            assertEquals("an action of this wait cannot wait itself: it would be called again",
+                assertThrows(IllegalStateException.class, () -> poll.await(0)).getMessage());
+        }
+    }
+
+    @Test
+    void shouldLeaveNoDescriptorWhoeverClosesIt() throws IOException {
+        final long before = openFiles();
+        for (int i = 0; i < 20; i++) {
+            final DescriptorPoll poll = new DescriptorPoll();
+            final OtherThread<Integer> waiting = OtherThread.run(() -> poll.await(-1));
+            if (i % 2 == 0) {
+                waiting.requireWaiting();
+            }
+            poll.close();
+            assertInstanceOf(IllegalStateException.class, assertThrows(AssertionError.class, waiting::result).getCause());
+        }
+        assertEquals(before, openFiles());
+    }
+
+    private static long openFiles() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.filter(DescriptorPollTest::isEvents).count();
+        }
+    }
+
+    /** Not any file: the JVM opens and closes others. */
+    private static boolean isEvents(final Path file) {
+        try {
+            return Files.readSymbolicLink(file).toString().contains("eventfd");
+        } catch (final IOException closed) {
+            return false;
+        }
     }
 
     @Test
