@@ -2,18 +2,23 @@ package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.completion.WorkCompletions;
+import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.poller.SyntheticQueue;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -80,6 +85,60 @@ class HooksTest {
         final List<String> errors = errors(pipeline);
         assertEquals(1, errors.size());
         assertTrue(errors.getFirst().contains("returned 65 completions, at most 64 were asked for"), errors::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFailAUsersQueueWhoseOtherCallsThrowAndPollTheOthers(final boolean runsToCompletion) throws Exception {
+        final CompletableFuture<String> fault = new CompletableFuture<>();
+        final Recorder recorder = new Recorder() {
+            @Override
+            public void onQueueFault(final int index, final String name, final int code, final Object attachment) {
+                fault.complete(name + ' ' + code + ' ' + attachment);
+            }
+        };
+        final HostileQueue hostile = new HostileQueue();
+        final Pipeline pipeline = start(runsToCompletion, Pipeline.builder().onAll(recorder).queue(hostile, "attached")
+            .queue(queue));
+        assertEquals("hostile " + QueueFault.POLL_THREW + " attached", fault.get(BOUND_NS, TimeUnit.NANOSECONDS));
+        add(5);
+        assertTrue(pipeline.drain(BOUND_NS).inTime());
+        assertEquals(List.of(0L, 1L, 2L, 3L, 4L), recorder.ids);
+        final FutureTask<Boolean> removal = new FutureTask<>(() -> pipeline.removeQueue(hostile, BOUND_NS));
+        Thread.ofPlatform().start(removal);
+        assertTrue(removal.get());
+        pipeline.addQueue(hostile);
+        assertTrue(pipeline.close(BOUND_NS).inTime());
+        assertNull(pipeline.failure());
+        assertTrue(errors(pipeline).toString().contains("StackOverflowError: provoked"), errors(pipeline)::toString);
+    }
+
+    /** The thread that has created it may ask for all of it, others can only poll. */
+    private static final class HostileQueue implements CompletionQueue {
+        private final Thread adding = Thread.currentThread();
+
+        @Override
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            return 0;
+        }
+
+        @Override
+        public String name() {
+            requireAdding();
+            return "hostile";
+        }
+
+        @Override
+        public CompletionBudget budget() {
+            requireAdding();
+            return null;
+        }
+
+        private void requireAdding() {
+            if (Thread.currentThread() != adding) {
+                throw new StackOverflowError("provoked");
+            }
+        }
     }
 
     @Test

@@ -20,7 +20,7 @@ import io.ringpoll.completion.IbvWc;
 public final class QueueFault {
     /** The status of the record; the verbs manual defines no negative status. */
     public static final int STATUS = -1;
-    /** Code of an exception in a queue's poll; the exception is in the error log. */
+    /** Code of an exception in a call of a queue: its poll, its budget, or about an event. The exception is in the error log. */
     public static final int POLL_THREW = Integer.MIN_VALUE;
 
     /** Code of a failed notification request or completion channel. */

@@ -44,7 +44,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** The largest round in which each queue is polled once. */
     private static final int LARGE_ROUND = 64;
-
     private static final Outcome[] OUTCOMES = Outcome.values();
 
     private final String roleName;
@@ -116,6 +115,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.clock = Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(handlers, counters, clock);
         commands.onTaskError(errorHandler);
+        round.onQueueError(errorHandler);
         commands.beforeDirect(tally::flush);
         this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }
@@ -650,7 +650,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         } finally {
             counters.onFaultPublished();
         }
-        QueueFaultEvent.emit(polled.added.name(), code);
+        QueueFaultEvent.emit(polled.name, code);
         return 1;
     }
 

@@ -266,7 +266,7 @@ final class EventSleeper implements IdleStrategy {
                     asked = true;
                     MemoryFault.check();
                     try {
-                        taken = ((NotifyingQueue) polled.queue).takeEvents();
+                        taken = Math.max(0, ((NotifyingQueue) polled.queue).takeEvents());
                     } catch (final Throwable failed) {
                         faultCode = QueueFault.NOTIFICATION_FAILED;
                     }

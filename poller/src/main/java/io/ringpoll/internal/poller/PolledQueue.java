@@ -7,6 +7,7 @@ import io.ringpoll.completion.WorkCompletions;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.internal.verbs.PollTable;
+import java.util.Objects;
 
 /**
  * A completion queue in a poller's round, with its index and state.
@@ -21,6 +22,8 @@ final class PolledQueue {
     final CompletionQueue queue;
     /** The queue that was added. */
     final CompletionQueue added;
+    /** The name of the added queue: the polling thread does not ask a user's queue for it. */
+    final String name;
     /** The same queue if its poller updates the budget; otherwise null. */
     private final CountedQueue counted;
     final int index;
@@ -34,6 +37,7 @@ final class PolledQueue {
 
     PolledQueue(final CompletionQueue added, final CompletionQueue queue, final int index, final int eventFd) {
         this.added = added;
+        this.name = Objects.requireNonNullElse(added.name(), "completion queue " + index);
         this.queue = queue;
         this.counted = CountedQueues.of(queue);
         this.index = index;
@@ -78,7 +82,7 @@ final class PolledQueue {
         final int polled = queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
         if (polled > maxEntries) {
             throw new IllegalStateException(
-                queue.name() + ": the poll returned " + polled + " completions, at most " + maxEntries + " were asked for");
+                name + ": the poll returned " + polled + " completions, at most " + maxEntries + " were asked for");
         }
         return polled;
     }

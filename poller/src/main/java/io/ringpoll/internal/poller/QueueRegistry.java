@@ -150,7 +150,7 @@ public final class QueueRegistry {
         final Registration removed = registration(queue);
         if (removed != null) {
             commands.submit(removed.removal, deadline);
-            removed.removal.await(deadline, "remove " + queue.name());
+            removed.removal.await(deadline, "remove " + removed.polled.name);
             unregister(removed);
         }
         releasePassed();
@@ -176,7 +176,7 @@ public final class QueueRegistry {
             try {
                 commands.submit(new PollerCommand(() -> failed.polled.fail(code)), Deadline.after(COMMAND_TIMEOUT_NS));
             } catch (final TimeoutException stalled) {
-                throw new IllegalStateException("the fault of " + queue.name() + " cannot be reported: " +
+                throw new IllegalStateException("the fault of " + failed.polled.name + " cannot be reported: " +
                     stalled.getMessage(), stalled);
             }
         }
@@ -190,11 +190,27 @@ public final class QueueRegistry {
      */
     public void onEvent(final AsyncEvent event) {
         if (event.type() == AsyncEventType.CQ_ERR) {
-            final List<CompletionQueue> failed;
+            final List<CompletionQueue> all;
             synchronized (this) {
-                failed = registered.keySet().stream().filter(queue -> queue.isSubjectOf(event)).toList();
+                all = List.copyOf(registered.keySet());
             }
-            failed.forEach(queue -> reportFault(queue, QueueFault.CQ_ERROR_EVENT));
+            for (final CompletionQueue queue : all) {
+                final int code = faultCode(queue, event);
+                if (code != 0) {
+                    reportFault(queue, code);
+                }
+            }
+        }
+    }
+
+    /** The fault of a queue that an event reports; 0 if it is not about this queue. */
+    private int faultCode(final CompletionQueue queue, final AsyncEvent event) {
+        try {
+            return queue.isSubjectOf(event) ? QueueFault.CQ_ERROR_EVENT : 0;
+        } catch (final Throwable thrown) {
+            // It may have failed, and the other queues are to be asked, too.
+            round.onQueueError(thrown);
+            return QueueFault.POLL_THREW;
         }
     }
 
@@ -362,11 +378,10 @@ public final class QueueRegistry {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
         final int index = nextIndex;
-        final String name = queue.name();
         final PolledQueue polled = newPolledQueue(queue, index);
         final Registration added = new Registration(polled, claimed, new PollerCommand(() -> onRemove(polled)));
         taken.set(index);
-        names[index] = name;
+        names[index] = polled.name;
         // Before the queue joins the round, and so before its first completion is published.
         attachments.set(index, attachment);
         timestamps.set(index, polled.putTimestamps(ring) ? Boolean.TRUE : null);

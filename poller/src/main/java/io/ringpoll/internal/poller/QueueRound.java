@@ -2,7 +2,9 @@ package io.ringpoll.internal.poller;
 
 import io.ringpoll.completion.CompletionBudget;
 import io.ringpoll.internal.verbs.PollTable;
+import io.ringpoll.poller.QueueFault;
 import java.util.Arrays;
+import org.agrona.ErrorHandler;
 
 /**
  * The queues that are polled in each duty cycle, in order, and the position at which the next round starts.
@@ -41,6 +43,8 @@ final class QueueRound {
     final RecentQueues recent = new RecentQueues();
     /** Number of additions and removals. */
     int changes;
+    /** Set before the poller starts. */
+    private ErrorHandler queueErrors = error -> { };
     /** Posts refused by the budgets of queues that have left the round. */
     private long refusedBefore;
     /** The event-driven idle strategy; null if the poller has another. */
@@ -48,6 +52,16 @@ final class QueueRound {
 
     QueueRound() {
         ensureCapacity(INITIAL_CAPACITY);
+    }
+
+    /** Sets the receiver of exceptions of queues, except those of polls; before the poller starts. */
+    void onQueueError(final ErrorHandler handler) {
+        queueErrors = handler;
+    }
+
+    /** Passes on the exception of a queue; any thread. */
+    void onQueueError(final Throwable thrown) {
+        queueErrors.onError(thrown);
     }
 
     private void ensureCapacity(final int capacity) {
@@ -157,8 +171,10 @@ final class QueueRound {
         long depth = 0;
         long inFlight = 0;
         long refused = 0;
+        // An error of the counters is not one of a queue.
+        MemoryFault.check();
         for (int i = 0; i < size; i++) {
-            final CompletionBudget budget = queues[i].added.budget();
+            final CompletionBudget budget = budgetOf(queues[i]);
             if (budget != null) {
                 depth += budget.depth();
                 inFlight += budget.inFlight();
@@ -172,6 +188,17 @@ final class QueueRound {
         MemoryFault.check();
     }
 
+    /** The account of a queue, which may be the user's own; null if it keeps none, or throws, which is its fault. */
+    private CompletionBudget budgetOf(final PolledQueue polled) {
+        try {
+            return polled.added.budget();
+        } catch (final Throwable thrown) {
+            onQueueError(thrown);
+            polled.fail(QueueFault.POLL_THREW);
+            return null;
+        }
+    }
+
     private void removeAt(final int position) {
         if (sleeper != null) {
             sleeper.onRemoved(queues[position]);
@@ -180,7 +207,7 @@ final class QueueRound {
         recent.remove(place);
         byPlace[place] = null;
         queues[position].moveTo(null, 0);
-        final CompletionBudget budget = queues[position].added.budget();
+        final CompletionBudget budget = budgetOf(queues[position]);
         if (budget != null) {
             refusedBefore += budget.refused();
         }

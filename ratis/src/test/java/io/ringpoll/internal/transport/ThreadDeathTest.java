@@ -6,15 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.completion.CompletionBudget;
-import io.ringpoll.completion.CompletionQueue;
-import io.ringpoll.completion.WorkCompletions;
+import io.ringpoll.internal.counters.CountersFolder;
 import io.ringpoll.internal.rc.RdmaApi;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -54,41 +57,27 @@ class ThreadDeathTest {
         nodes.close();
     }
 
-    /** A queue whose budget cannot be read once it is polled: the poller's thread dies. */
-    private static final class FatalQueue implements CompletionQueue {
-        private final Thread adding = Thread.currentThread();
-        private boolean hasFailed;
-
-        @Override
-        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
-            return 0;
-        }
-
-        @Override
-        public String name() {
-            return "fatal";
-        }
-
-        @Override
-        public CompletionBudget budget() {
-            if (Thread.currentThread() != adding && !hasFailed) {
-                hasFailed = true;
-                throw new StackOverflowError("on purpose");
-            }
-            return null;
+    /** Ends the polling thread of the only node with a counters file: the thread counts in memory that is gone. */
+    private static void killTheCountedPoller() throws IOException {
+        final List<Path> files = CountersFolder.files(CountersFolder.defaultFolder()).stream()
+            .filter(file -> CountersFolder.pid(file) == ProcessHandle.current().pid()).toList();
+        assertEquals(1, files.size(), files::toString);
+        try (FileChannel channel = FileChannel.open(files.getFirst(), StandardOpenOption.WRITE)) {
+            channel.truncate(0);
         }
     }
 
-    private static void kill(final Node node) {
-        node.poller().add(new FatalQueue(), null);
+    private static NodeConfig counted(final String name, final PollerConfig poller) {
+        return new NodeConfig(name, Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 1 << 20,
+            ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS, poller, true).with(PATIENT);
     }
 
     private Node client(final String name, final PollerConfig poller, final TransportCounters counters) {
-        return nodes.node(Nodes.config(name, poller).with(PATIENT), Nodes::echo, counters);
+        return nodes.node(counted(name, poller), Nodes::echo, counters);
     }
 
     private Node client() {
-        return client("client", PollerConfig.own(HandlerThreads.POLLER), new TransportCounters());
+        return nodes.node(Nodes.config("client", HandlerThreads.POLLER).with(PATIENT), Nodes::echo, new TransportCounters());
     }
 
     private Nodes.Server server(final PeerBounds bounds, final RequestHandler requests) throws IOException {
@@ -115,11 +104,10 @@ class ThreadDeathTest {
         final CompletableFuture<ByteString> longReply = Nodes.reply(Nodes.connect(other, server.port()), Nodes.random(200_000));
         Nodes.await("the requests", () -> server.node().admission().requests() == 2);
         try (Warnings warnings = new Warnings(NodePoller.class)) {
-            kill(other);
+            killTheCountedPoller();
             final Throwable failure = failureOf(reply);
             assertInstanceOf(AlreadyClosedException.class, failure);
-            assertTrue(failure.getMessage().contains("has died: java.lang.StackOverflowError: on purpose"),
-                failure.getMessage());
+            assertTrue(failure.getMessage().contains("has died: java.lang.InternalError: "), failure.getMessage());
             assertInstanceOf(AlreadyClosedException.class, failureOf(longReply));
             warnings.await(" has died: all its connections end, and there are no new ones");
             assertEquals(1, warnings.times("has died: all"));
@@ -136,11 +124,12 @@ class ThreadDeathTest {
 
     @Test
     void shouldEndTheConnectionsOfPeersAndRejectThemWhenTheServersPollerHasDied() throws Exception {
-        final Nodes.Server server = server(PATIENT, ThreadDeathTest::never);
+        final Nodes.Server server =
+            nodes.server(counted("server", PollerConfig.own(HandlerThreads.POLLER)), ThreadDeathTest::never);
         final Node client = client();
         final CompletableFuture<ByteString> reply = Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10));
         Nodes.await("the request", () -> server.node().admission().requests() == 1);
-        kill(server.node());
+        killTheCountedPoller();
         assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
         Nodes.await("the end at the server", server.node()::hasNoLinks);
         Nodes.await("the end at the client", client::hasNoLinks);
