@@ -4,6 +4,7 @@ import io.ringpoll.os.ThreadAffinity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.agrona.concurrent.IdleStrategy;
@@ -46,7 +47,11 @@ record PinnedThreads(int pollerCpu, IdleStrategy idleStrategy, List<HandlerConfi
                 add(candidates, taken, handler.roleName(), false, handler.cpu());
             }
         }
-        return candidates.isEmpty() || description.pinning == null ? Map.of() : description.pinning.assign(candidates, taken);
+        if (candidates.isEmpty() || description.pinning == null) {
+            return Map.of();
+        }
+        return Objects.requireNonNull(description.pinning.assign(candidates, taken),
+            "the pinning returned null: return a map, which may be empty");
     }
 
     private static HandlerConfig pin(final HandlerConfig handler, final Pinning.Assignment assignment) {

@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -30,6 +31,10 @@ public interface Pinning {
      * @param waitMode its wait there, unless the user has set one
      */
     record Assignment(int cpu, WaitMode waitMode) {
+        /** Refuses an assignment without a wait. */
+        public Assignment {
+            Objects.requireNonNull(waitMode, "the wait of an assignment is null");
+        }
     }
 
     /**
@@ -37,7 +42,7 @@ public interface Pinning {
      *
      * @param candidates the threads without a CPU, pollers first
      * @param taken      the CPUs that the user has assigned to other threads of the pipeline
-     * @return an assignment per name; threads without one are not pinned
+     * @return an assignment per name, not null; threads without one are not pinned
      * @throws IllegalArgumentException if the threads cannot be pinned, with the reason; the pipeline does not start
      */
     Map<String, Assignment> assign(List<Candidate> candidates, Set<Integer> taken);

@@ -26,6 +26,16 @@ class PipelineConfigTest {
     private final List<HandlerOptions> options = new ArrayList<>();
     private final PipelineBuilder builder = Pipeline.builder().queue(queue).onAll(new Recorder(), options::add);
 
+    /** Before anything of the pipeline is made. */
+    @Test
+    void shouldNameAPinningThatReturnsNull() {
+        final PipelineBuilder builder = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { });
+        assertEquals("the pinning returned null: return a map, which may be empty",
+            assertThrows(NullPointerException.class, builder.pin((threads, taken) -> null)::start).getMessage());
+        assertEquals("the wait of an assignment is null", assertThrows(NullPointerException.class,
+            builder.pin((threads, taken) -> Map.of("ringpoll-poller", new Pinning.Assignment(0, null)))::start).getMessage());
+    }
+
     @Test
     void shouldFillInDefaults() {
         final PipelineConfig config = PipelineConfig.conclude(builder.cores(2, 1));
