@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WcOpcode;
@@ -23,6 +24,7 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,6 +33,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.ConcurrentCountersManager;
+import org.agrona.concurrent.status.CountersManager;
+import org.agrona.concurrent.status.CountersReader;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -177,9 +183,12 @@ class OwnershipTest {
     @Tag(TestDevice.TAG)
     void shouldLeaveNothingWhenAThreadOfAFactoryEndsBeforeItsTask(final String ending) {
         final List<Thread> threads = new ArrayList<>();
+        final CountersManager counters = new ConcurrentCountersManager(
+            new UnsafeBuffer(ByteBuffer.allocateDirect(1024 * CountersReader.METADATA_LENGTH)),
+            new UnsafeBuffer(ByteBuffer.allocateDirect(1024 * CountersReader.COUNTER_LENGTH)));
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final CompletionQueue queue = pair.client().completionQueue();
-            final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
+            final PipelineBuilder description = Pipeline.builder().name("p").countersManager(counters)
                 .idleStrategy(new EventDrivenIdle()).onAll(all).queue(queue)
                 .startTimeoutNs(TimeUnit.MILLISECONDS.toNanos(500)).threadFactory(task -> {
                     final Thread thread = new Thread(() -> {
@@ -193,6 +202,8 @@ class OwnershipTest {
             assertEquals("threads " + ending + " did not start within 500 ms",
                 assertThrows(PipelineStartException.class, description::start).getMessage());
             assertNothingIsLeft(threads);
+            // The last user of the slab frees the counters.
+            counters.forEach((id, label) -> fail("the slab is not freed: " + label));
             final Pipeline next = Pipeline.builder().name("next").withoutCountersFile().onAll(all).queue(queue).start();
             assertTrue(next.close(BOUND_NS).inTime());
             // The connection cannot be closed while a view of its queue is open.
