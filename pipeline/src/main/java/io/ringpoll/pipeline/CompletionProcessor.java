@@ -102,7 +102,12 @@ final class CompletionProcessor implements Runnable {
     /** Ends the handler when it has passed a sequence; any thread. */
     void stopAfter(final long lastSequence) {
         stopAfter = lastSequence;
-        barrier.alert();
+        try {
+            barrier.alert();
+        } catch (final Throwable failure) {
+            // Of the user's wait strategy: the other handlers are to end, too.
+            context.errorLog().onError(failure);
+        }
     }
 
     @Override

@@ -61,7 +61,8 @@ public final class HandlerOptions {
     }
 
     /**
-     * Sets a user's wait strategy; it is signalled when slots are published.
+     * Sets a user's wait strategy; it is signalled when slots are published. If it throws, or returns a later slot than the
+     * dependent sequence, the pipeline halts.
      *
      * @param strategy not shared with another handler
      * @return this

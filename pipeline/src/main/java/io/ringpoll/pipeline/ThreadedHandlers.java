@@ -226,6 +226,9 @@ final class ThreadedHandlers implements Handlers {
     }
 
     private HandlerBarrier newBarrier(final HandlerConfig config, final Sequence dependent) {
+        if (config.waitMode() == null) {
+            return new CheckedBarrier(ring.cursor(), dependent, config);
+        }
         return config.idleTimeoutNs() > 0 ?
             new IdleBarrier(ring.cursor(), dependent, config.waitStrategy(), config, SystemNanoClock.INSTANCE) :
             new HandlerBarrier(ring.cursor(), dependent, config.waitStrategy());
