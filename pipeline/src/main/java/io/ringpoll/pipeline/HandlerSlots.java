@@ -12,6 +12,7 @@ import io.ringpoll.internal.verbs.RecordSource;
 final class HandlerSlots implements SlotControl {
     private final CompletionProcessor processor;
     private final CompletionSlab slab;
+    private final long slabAddress;
     private final HandlerContext context;
     private final Sequence sequence;
     private final HeldSlots held;
@@ -30,7 +31,8 @@ final class HandlerSlots implements SlotControl {
         this.context = context;
         this.sequence = sequence;
         this.held = held;
-        heldSource = new HeldSource(slab.buffer().addressOffset());
+        slabAddress = slab.buffer().addressOffset();
+        heldSource = new HeldSource();
     }
 
     /** Begins the control on the calling thread, the handler's. */
@@ -73,14 +75,15 @@ final class HandlerSlots implements SlotControl {
 
     @Override
     public WorkCompletion view(final long heldSequence, final WorkCompletion flyweight) {
+        // Before the look: another thread that releases the slot after it keeps the addresses of the slab, whose buffer it ends.
+        slab.onView();
         if (held == null || !held.isHeld(heldSequence)) {
             throw notHeld(heldSequence);
         }
-        slab.onView();
-        flyweight.wrap(slab.buffer(), CompletionSlab.offset(heldSequence, slab.mask()));
-        // It keeps the addresses of the slab.
+        flyweight.unwrap();
+        // It is a reference to the slab.
         RecordAddress.source(flyweight, heldSource);
-        return flyweight;
+        return RecordAddress.show(flyweight, slabAddress + CompletionSlab.offset(heldSequence, slab.mask()));
     }
 
     @Override
@@ -112,12 +115,6 @@ final class HandlerSlots implements SlotControl {
 
     /** Looks up the completion queues of held slots; any thread. */
     private final class HeldSource implements RecordSource {
-        private final long slabAddress;
-
-        HeldSource(final long slabAddress) {
-            this.slabAddress = slabAddress;
-        }
-
         @Override
         public int queueIndex(final long recordAddress) {
             return SlotSource.queueIndex(slab, slabAddress, recordAddress, held.get() + 1);

@@ -55,7 +55,8 @@ final class HeldSlots extends Sequence {
     }
 
     boolean isHeld(final long sequence) {
-        return sequence != FREE && held.getAcquire((int) sequence & mask) == sequence;
+        // Volatile, so that it follows a volatile store before the call.
+        return sequence != FREE && held.get((int) sequence & mask) == sequence;
     }
 
     /** Releases a slot; returns false if it was not held. Any thread. */

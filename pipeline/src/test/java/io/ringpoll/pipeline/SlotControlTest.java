@@ -243,6 +243,26 @@ class SlotControlTest {
         assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
     }
 
+    /** By mistake: the last release, of another thread, is under way, and ends the buffer of the slab in two steps. */
+    @Test
+    void shouldShowAHeldSlotByTheAddressThatItKeeps() throws InterruptedException {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final Pipeline pipeline = Pipeline.builder()
+            .ringSize(16)
+            .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+            .queue(new SyntheticQueue("queue", 3))
+            .start();
+        while (pipeline.held() == 0) {
+            Thread.yield();
+        }
+        pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
+        join(pipeline);
+        pipeline.slab().buffer().wrap(0L, 0);
+        assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
+        slots.get().release(2);
+        assertTrue(pipeline.slab().isFreed());
+    }
+
     @Test
     void shouldNotFreeTheAddressesThatAFlyweightStillShows() throws InterruptedException {
         // Not on the first page.
@@ -266,7 +286,7 @@ class SlotControlTest {
         for (int i = 0; i < 3; i++) {
             System.gc();
             assertEquals(0, late.workRequestId(), "its page has been returned");
-            assertThrows(IndexOutOfBoundsException.class, () -> late.moveTo(0));
+            assertThrows(IllegalStateException.class, () -> late.moveTo(0));
         }
     }
 
