@@ -142,6 +142,21 @@ static void end_reset(struct lb_qp *qp, struct lb_qp *former_peer)
     atomic_store_explicit(&qp->retired, 0, memory_order_relaxed); /* polls have stored it up to now */
 }
 
+/* No lock held. A queue pair that was connected to this one's number before this one had it has its peer from now on. */
+static void adopt(struct lb_qp *peer, struct lb_qp *qp)
+{
+    if (peer->proxy != NULL)
+        return;
+    lb_lock_acquire(&peer->sq_lock);
+    lb_lock_acquire(&peer->rq_lock);
+    if (!peer->gone && peer->peer == NULL && lb_qp_responds_to(peer, qp)) {
+        lb_qp_get(qp);
+        peer->peer = qp;
+    }
+    lb_lock_release(&peer->rq_lock);
+    lb_lock_release(&peer->sq_lock);
+}
+
 void lb_qp_set_owner(struct ibv_qp *qp, void *owner)
 {
     struct lb_qp *owned = lb_qp_of(qp);
@@ -236,6 +251,8 @@ unlock:
     if (proxy != NULL) {
         proxy->proxy->attach(proxy, qp);
         lb_qp_put(proxy);
+    } else if (!error && mask & IBV_QP_STATE && to == IBV_QPS_RTR && aftermath.kick != NULL) {
+        adopt(aftermath.kick, qp);
     }
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);

@@ -113,6 +113,53 @@ static void should_check_receives_against_the_shared_queues_own_domain(void)
     verbs_pair_close(&pair);
 }
 
+/* Connects the second queue pair to the number of the next one, and makes the first one that next one. */
+static void connect_to_the_next_number(struct verbs_pair *pair, const struct verbs_options *options)
+{
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    struct ibv_qp_init_attr init = {.send_cq = pair->cq[0], .recv_cq = pair->cq[0], .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1}};
+    const uint32_t next = pair->qp[1]->qp_num + 1;
+
+    CHECK_EQ(ibv_destroy_qp(pair->qp[0]), 0);
+    CHECK_EQ(ibv_modify_qp(pair->qp[1], &reset, IBV_QP_STATE), 0);
+    verbs_connect(pair->qp[1], next, options);
+    pair->qp[0] = ibv_create_qp(pair->pd, &init);
+    CHECK(pair->qp[0] != NULL);
+    CHECK_EQ(pair->qp[0]->qp_num, next);
+    verbs_connect(pair->qp[0], pair->qp[1]->qp_num, options);
+}
+
+static void should_connect_to_a_number_before_a_queue_pair_has_it(void)
+{
+    struct verbs_options options = defaults;
+    struct verbs_pair pair;
+
+    verbs_pair_open(&pair, &options);
+    connect_to_the_next_number(&pair, &options);
+    /* The sender waits, and the receive wakes it. */
+    verbs_send(&pair, 0, 1, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
+    verbs_recv(&pair, 1, 2, 0, 64);
+    CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_SUCCESS);
+    CHECK_EQ(verbs_wc(pair.cq[1]).status, IBV_WC_SUCCESS);
+    verbs_send(&pair, 1, 3, IBV_WR_RDMA_WRITE, 64, IBV_SEND_SIGNALED);
+    CHECK_EQ(verbs_wc(pair.cq[1]).status, IBV_WC_SUCCESS);
+    verbs_pair_close(&pair);
+
+    /* With its receiver the sender leaves the list of the shared queue, which may go before it. */
+    options.srq_wr = 4;
+    options.timeout = 1;
+    verbs_pair_open(&pair, &options);
+    connect_to_the_next_number(&pair, &options);
+    verbs_send(&pair, 0, 4, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
+    CHECK_EQ(ibv_destroy_qp(pair.qp[1]), 0);
+    pair.qp[1] = NULL;
+    CHECK_EQ(ibv_destroy_srq(pair.srq), 0);
+    pair.srq = NULL;
+    CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_RETRY_EXC_ERR);
+    verbs_pair_close(&pair);
+}
+
 static int translate(const char *node, const char *service)
 {
     struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP};
@@ -376,6 +423,8 @@ const struct test hostile_tests[] = {
     {"absurd numbers are borne", should_bear_absurd_numbers},
     {"an atomic write that waits has room for its value", should_have_room_for_an_atomic_write_that_waits},
     {"inline data beyond what was granted is refused", should_refuse_inline_data_beyond_what_was_granted},
+    {"a queue pair may be connected to a number that another one gets later",
+        should_connect_to_a_number_before_a_queue_pair_has_it},
     {"a shared queue's receives belong to its own protection domain",
         should_check_receives_against_the_shared_queues_own_domain},
     {"an address that cannot be translated has a reason", should_say_why_an_address_is_none},
