@@ -205,6 +205,7 @@ LB_EXPORT int rdma_get_request(struct rdma_cm_id *listener, struct rdma_cm_id **
             error = errno;
     }
     if (error) {
+        /* As in librdmacm the id of a request that cannot be served is the program's, by this event, until the next call. */
         listener->event = event;
         return cm_fail(error);
     }

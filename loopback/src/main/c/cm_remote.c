@@ -161,22 +161,32 @@ static void send_event(struct cm_id *id, const struct cm_event *event)
 static void ready(uint64_t watch);
 static void remove_finished(void);
 
-/* A proxy without a queue pair on a connected socket of the same user, which it owns; NULL with the socket closed. */
+/*
+ * A proxy without a queue pair on a connected socket of the same user, which it owns; NULL with the socket closed and errno, which
+ * is EPERM for a socket of another user.
+ */
 static struct remote *new_remote(int socket)
 {
     struct ucred other;
     socklen_t length = sizeof(other);
     struct remote *remote = calloc(1, sizeof(*remote));
+    int error = ENOMEM;
 
     if (remote == NULL)
         goto close;
+    error = EPERM;
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) || other.uid != geteuid())
         goto free;
     remote->proxy.references = 1;
     remote->proxy.send_event = send_event;
     remote->socket = socket;
     lb_watch_on_call(remove_finished);
-    if (cm_event_reserve(&remote->proxy, 1) || lb_watch_start() || lb_watch_add(socket, ready, &remote->watch))
+    error = cm_event_reserve(&remote->proxy, 1);
+    if (!error)
+        error = lb_watch_start();
+    if (!error)
+        error = lb_watch_add(socket, ready, &remote->watch);
+    if (error)
         goto free;
     remote->next = remotes;
     remotes = remote;
@@ -187,6 +197,7 @@ free:
     free(remote);
 close:
     (void)close(socket);
+    errno = error;
     return NULL;
 }
 
@@ -254,7 +265,7 @@ int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
         return is_exhausted(errno) ? -errno : errno == EAGAIN ? CM_REJECT_CONSUMER : CM_REJECT_NO_SERVICE;
     struct remote *remote = new_remote(socket);
     if (remote == NULL)
-        return CM_REJECT_NO_SERVICE;
+        return errno == EPERM ? CM_REJECT_NO_SERVICE : -errno;
     if (!make_active_end(remote, &passed)) {
         const int error = errno;
 

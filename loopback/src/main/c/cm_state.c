@@ -78,6 +78,7 @@ void cm_leave(struct cm_id *id)
         case CM_REPLY_RECEIVED:
         case CM_REQUEST_RECEIVED:
         case CM_REPLY_SENT:
+            /* As by the kernel, which sends a REJ: also to a passive side that rdma_notify has established. */
             cm_raise_rejected(peer, CM_REJECT_CONSUMER, NULL, 0);
             break;
         case CM_ESTABLISHED:

@@ -64,7 +64,7 @@ static void open_ids(struct ids *ids)
     CHECK_EQ(rdma_create_id(ids->channel, &ids->active, NULL, RDMA_PS_TCP), 0);
 }
 
-static void request(struct ids *ids)
+static void resolve(struct ids *ids)
 {
     struct sockaddr_in address = address_of(ntohs(rdma_get_src_port(ids->listener)));
 
@@ -73,6 +73,11 @@ static void request(struct ids *ids)
     CHECK_EQ(rdma_resolve_route(ids->active, 1000), 0);
     CHECK_EQ(next(ids, NULL), RDMA_CM_EVENT_ROUTE_RESOLVED);
     create_qp(ids->active);
+}
+
+static void request(struct ids *ids)
+{
+    resolve(ids);
     CHECK_EQ(rdma_connect(ids->active, &parameters), 0);
     CHECK_EQ(next(ids, &ids->passive), RDMA_CM_EVENT_CONNECT_REQUEST);
     create_qp(ids->passive);
@@ -120,6 +125,36 @@ static void should_disconnect_before_the_other_side_is_ready(void)
         CHECK_EQ(rdma_ack_cm_event(event), 0);
     }
     close_ids(&ids);
+    rdma_destroy_event_channel(apart);
+}
+
+/* As by the kernel, although the passive side is established: its peer was not. */
+static void should_reject_when_an_end_leaves_before_it_has_fetched_the_reply(void)
+{
+    static const enum rdma_cm_event_type expected[] = {RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_REJECTED};
+    struct rdma_cm_event *event;
+    struct ids ids;
+
+    open_ids(&ids);
+    request(&ids);
+    struct rdma_event_channel *apart = rdma_create_event_channel();
+    CHECK(apart != NULL);
+    CHECK_EQ(rdma_migrate_id(ids.passive, apart), 0);
+    CHECK_EQ(rdma_accept(ids.passive, &parameters), 0);
+    CHECK_EQ(rdma_notify(ids.passive, IBV_EVENT_COMM_EST), 0);
+    CHECK(readable(ids.channel->fd, PATIENCE_MS));
+    rdma_destroy_qp(ids.active);
+    CHECK_EQ(rdma_destroy_id(ids.active), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK(readable(apart->fd, PATIENCE_MS));
+        CHECK_EQ(rdma_get_cm_event(apart, &event), 0);
+        CHECK_EQ(event->event, expected[i]);
+        CHECK_EQ(rdma_ack_cm_event(event), 0);
+    }
+    rdma_destroy_qp(ids.passive);
+    CHECK_EQ(rdma_destroy_id(ids.passive), 0);
+    CHECK_EQ(rdma_destroy_id(ids.listener), 0);
+    rdma_destroy_event_channel(ids.channel);
     rdma_destroy_event_channel(apart);
 }
 
@@ -209,7 +244,37 @@ static void connect_without_memory(void)
     close_ids(&ids);
 }
 
-static void should_raise_the_events_of_a_connection_without_memory(void)
+/* In a process of its own. It looks as if there were no listener otherwise. */
+static void request_without_memory(void)
+{
+    struct rlimit files;
+    struct ids ids;
+
+    CHECK_EQ(mallopt(M_ARENA_MAX, 1), 1);
+    CHECK_EQ(getrlimit(RLIMIT_AS, &memory), 0);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+    const struct rlimit no_files = {.rlim_cur = 0, .rlim_max = files.rlim_max};
+    CHECK_EQ(setenv("RINGPOLL_LOOPBACK_ALWAYS_REMOTE", "1", 1), 0);
+    open_ids(&ids);
+    resolve(&ids);
+    /* Reserves the memory of the id's events. */
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &no_files), 0);
+    CHECK_EQ(rdma_connect(ids.active, &parameters), -1);
+    CHECK_EQ(errno, EMFILE);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+    struct block *taken = take_all_memory();
+    const int connected = rdma_connect(ids.active, &parameters);
+    const int error = errno;
+    give_memory_back(taken);
+    CHECK_EQ(connected, -1);
+    CHECK_EQ(error, ENOMEM);
+    CHECK_EQ(rdma_connect(ids.active, &parameters), 0);
+    CHECK_EQ(next(&ids, &ids.passive), RDMA_CM_EVENT_CONNECT_REQUEST);
+    create_qp(ids.passive);
+    close_ids(&ids);
+}
+
+static void in_a_child(void (*run)(void))
 {
     int status;
     const pid_t child = fork();
@@ -217,11 +282,21 @@ static void should_raise_the_events_of_a_connection_without_memory(void)
     CHECK(child >= 0);
     if (child == 0) {
         alarm(PATIENCE_S);
-        connect_without_memory();
+        run();
         _exit(0);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
+}
+
+static void should_raise_the_events_of_a_connection_without_memory(void)
+{
+    in_a_child(connect_without_memory);
+}
+
+static void should_name_the_limit_when_memory_is_exhausted_in_a_connect(void)
+{
+    in_a_child(request_without_memory);
 }
 #endif
 
@@ -435,8 +510,11 @@ static void should_refuse_a_shared_receive_queue_of_an_id_without_a_device(void)
 const struct test edge_tests[] = {
     {"a connection that is ended before the other side is ready has each event once",
         should_disconnect_before_the_other_side_is_ready},
+    {"a connection is rejected that the other side leaves before it is ready",
+        should_reject_when_an_end_leaves_before_it_has_fetched_the_reply},
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     {"a connection has its events without memory", should_raise_the_events_of_a_connection_without_memory},
+    {"exhausted memory is named by a connect", should_name_the_limit_when_memory_is_exhausted_in_a_connect},
 #endif
     {"a deleted folder of ports is created again", should_create_a_deleted_folder_again},
     {"a port's files of another process are left alone", should_leave_the_files_of_another_process},
