@@ -1,5 +1,6 @@
 package io.ringpoll.synthetic;
 
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.VerbsException;
 import io.ringpoll.device.Device;
@@ -35,10 +36,22 @@ public final class SyntheticSource extends NativeResource {
         context = VerbsAccess.context(address, this);
         // A part of this, and no user of its context.
         peer = Peer.of(VerbsAccess.context(address));
-        try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create()) {
-            receives = peer.sharedReceiveQueue(config.rcqSize(QUEUE_ENTRIES));
-        }
+        receives = receives(peer);
         queue = receives.receiveCompletionQueue().orElseThrow();
+    }
+
+    /** The queue, of a peer that is closed if that fails. */
+    private static SharedReceiveQueue receives(final Peer peer) {
+        boolean created = false;
+        try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create()) {
+            final SharedReceiveQueue receives = peer.sharedReceiveQueue(config.rcqSize(QUEUE_ENTRIES));
+            created = true;
+            return receives;
+        } finally {
+            if (!created) {
+                peer.close();
+            }
+        }
     }
 
     /**
@@ -46,7 +59,7 @@ public final class SyntheticSource extends NativeResource {
      *
      * @return to be closed after the last poll
      * @throws UnsupportedOperationException if the process does not use the loopback device, which this is a part of
-     * @throws VerbsException                if there is no memory or no descriptor left
+     * @throws RdmaException                 if there is no memory or no descriptor left
      */
     public static SyntheticSource open() {
         final Device device = Device.current();
@@ -58,7 +71,7 @@ public final class SyntheticSource extends NativeResource {
         if (address == 0) {
             throw new VerbsException("ringpoll_synthetic_open", CallState.current().errno());
         }
-        return new SyntheticSource(address);
+        return take(address, SyntheticSource::new, SyntheticFunctions::close);
     }
 
     /**

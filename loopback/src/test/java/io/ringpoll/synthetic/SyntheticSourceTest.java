@@ -12,14 +12,18 @@ import io.ringpoll.completion.CompletionPath;
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.DeviceAttributes;
 import io.ringpoll.completion.DeviceClock;
+import io.ringpoll.completion.RdmaException;
 import io.ringpoll.completion.VerbsCompletionQueue;
 import io.ringpoll.completion.VerbsContext;
 import io.ringpoll.completion.WcOpcode;
 import io.ringpoll.completion.WcStatus;
 import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.binding.Libraries;
+import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.verbs.ProtectionDomain;
 import java.util.EnumMap;
 import java.util.List;
@@ -36,6 +40,8 @@ import org.junit.jupiter.api.function.Executable;
 @Timeout(60)
 class SyntheticSourceTest {
     private static final int QP = 7;
+    /** More than are made to open a source. */
+    private static final int MOST_CALLS = 20;
     private static final CompletionMix MIX = CompletionMix.shares().add(CompletionKind.send(QP), 5)
         .add(CompletionKind.receive(QP, 64), 2).add(CompletionKind.flushed(QP), 1).shuffled(1);
 
@@ -53,6 +59,28 @@ class SyntheticSourceTest {
         if (source != null) {
             source.close();
         }
+    }
+
+    @Test
+    void shouldLeaveNothingIfItCannotBeOpened() {
+        final Map<String, Long> objects = ProcessResources.objects();
+        final int descriptors = ProcessResources.fileDescriptors();
+        int failures = 0;
+        for (int n = 1; n <= MOST_CALLS; n++) {
+            CallFault.plan(n, Errno.ENOMEM);
+            try {
+                final SyntheticSource opened = SyntheticSource.open();
+                CallFault.plan(0, 0);
+                opened.close();
+            } catch (final RdmaException failed) {
+                failures++;
+            } finally {
+                CallFault.plan(0, 0);
+            }
+            assertEquals(objects, ProcessResources.objectsBackTo(objects), "call " + n);
+            assertEquals(descriptors, ProcessResources.fileDescriptorsDownTo(descriptors), "call " + n);
+        }
+        assertTrue(failures >= 3, "the protection domain, the channel and the queue: " + failures);
     }
 
     @Test
