@@ -193,7 +193,8 @@ public final class ConnectionConfig extends Configuration {
     /**
      * Sets the shared receive queue that the connection takes its receives from.
      *
-     * @param queue cannot be closed before this configuration
+     * @param queue of the connection's peer, or of another one on the same device: its receives need memory of its own peer. It
+     *     cannot be closed before this configuration
      * @return this
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_srq.3.html">rpma_conn_cfg_set_srq(3)</a>
      */

@@ -13,6 +13,10 @@ import java.lang.foreign.MemorySegment;
  * <p>Any thread may use it in posts and read its properties. It must stay open until the completions of all work requests that
  * use it have been polled: later requests fail.
  *
+ * <p>It is for the connections and shared receive queues of its peer, which has a protection domain of its own. A request with
+ * memory of another peer is accepted, and completes with {@link io.ringpoll.completion.WcStatus#LOC_PROT_ERR}, which ends its
+ * connection; so does one of the other side that names such memory, with {@code REM_ACCESS_ERR}.
+ *
  * <p>While it is open it retains its memory: {@link Arena#close()} of the memory's arena throws {@link IllegalStateException},
  * and the garbage collector frees nothing, even if the region is unreachable. Memory that is not managed by the JDK must outlive
  * the region: C memory wrapped by {@link MemorySegment#reinterpret(long)}, a mapped file that is truncated.
