@@ -42,7 +42,8 @@ final class FailedAppends {
     }
 
     private synchronized void end(final boolean isHeartbeat) {
-        if (!isHeartbeat || !entriesFail) {
+        // Another reply may have ended it meanwhile.
+        if (count > 0 && (!isHeartbeat || !entriesFail)) {
             LOG.warn("{}: the follower accepts requests again, after {} failed ones", appender, count);
             count = 0;
             entriesFail = false;

@@ -9,6 +9,8 @@ import static org.mockito.Mockito.when;
 import io.ringpoll.internal.transport.MessageTooLongException;
 import io.ringpoll.internal.transport.Warnings;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
@@ -43,6 +45,28 @@ class FailedAppendsTest extends LogAppenderFixture {
             warnings.await(AGAIN + "3 failed ones");
             append();
             next().answer(AppendResult.SUCCESS);
+            assertEquals(1, warnings.times(AGAIN));
+        }
+    }
+
+    /** Two replies at the same time. */
+    @Test
+    void shouldLogTheEndOnce() throws Exception {
+        final FailedAppends failed = new FailedAppends("appender");
+        final List<Thread> replies = new ArrayList<>();
+        try (Warnings warnings = new Warnings(FailedAppends.class)) {
+            failed.onFailure(false, new IOException("no space"));
+            synchronized (failed) {
+                for (int i = 0; i < 2; i++) {
+                    replies.add(Thread.ofPlatform().daemon().start(() -> failed.onSuccess(false)));
+                }
+                while (replies.stream().anyMatch(reply -> reply.getState() != Thread.State.BLOCKED)) {
+                    Thread.onSpinWait();
+                }
+            }
+            for (final Thread reply : replies) {
+                reply.join();
+            }
             assertEquals(1, warnings.times(AGAIN));
         }
     }
