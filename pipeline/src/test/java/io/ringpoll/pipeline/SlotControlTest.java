@@ -145,14 +145,13 @@ class SlotControlTest {
 
     /** A ring of 16 slots and a queue of 10 completions. Returns when slot 2 is held. */
     private static Pipeline startHoldingSlotTwo(final AtomicReference<SlotControl> slots) {
+        final HoldingOnly handler = new HoldingOnly(slots, 2);
         final Pipeline pipeline = Pipeline.builder()
             .ringSize(16)
-            .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+            .onAll(handler, options -> options.maxHeld(1))
             .queue(new SyntheticQueue("queue", 10))
             .start();
-        while (pipeline.held() == 0) {
-            Thread.yield();
-        }
+        handler.awaitHold();
         return pipeline;
     }
 
@@ -224,14 +223,13 @@ class SlotControlTest {
     @Test
     void shouldRetainTheMemoryOfAHeldSlotAfterTheClose() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final HoldingOnly handler = new HoldingOnly(slots, 2);
         final Pipeline pipeline = Pipeline.builder()
             .ringSize(16)
-            .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+            .onAll(handler, options -> options.maxHeld(1))
             .queue(new SyntheticQueue("queue", 3))
             .start();
-        while (pipeline.held() == 0) {
-            Thread.yield();
-        }
+        handler.awaitHold();
         final PipelineReport report = pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
         assertFalse(report.inTime());
         assertEquals(1, report.held());
@@ -247,14 +245,13 @@ class SlotControlTest {
     @Test
     void shouldShowAHeldSlotByTheAddressThatItKeeps() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final HoldingOnly handler = new HoldingOnly(slots, 2);
         final Pipeline pipeline = Pipeline.builder()
             .ringSize(16)
-            .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+            .onAll(handler, options -> options.maxHeld(1))
             .queue(new SyntheticQueue("queue", 3))
             .start();
-        while (pipeline.held() == 0) {
-            Thread.yield();
-        }
+        handler.awaitHold();
         pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
         join(pipeline);
         pipeline.slab().buffer().wrap(0L, 0);
@@ -268,15 +265,14 @@ class SlotControlTest {
         // Not on the first page.
         final long held = 5000;
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final HoldingOnly handler = new HoldingOnly(slots, held);
         // The C library unmaps so much memory when it is freed: a read of it would end the JVM.
         final Pipeline pipeline = Pipeline.builder()
             .ringSize(1 << 20)
-            .onAll(new HoldingOnly(slots, held), options -> options.maxHeld(1))
+            .onAll(handler, options -> options.maxHeld(1))
             .queue(new SyntheticQueue("queue", held + 1))
             .start();
-        while (pipeline.held() == 0) {
-            Thread.yield();
-        }
+        handler.awaitHold();
         final WorkCompletion late = slots.get().view(held, new WorkCompletion());
         assertEquals(held, late.workRequestId());
         pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
@@ -316,6 +312,7 @@ class SlotControlTest {
     private static final class HoldingOnly extends ControllingHandler {
         private final AtomicReference<SlotControl> slots;
         private final long held;
+        private volatile boolean holds;
 
         HoldingOnly(final AtomicReference<SlotControl> slots, final long held) {
             super(slots);
@@ -327,6 +324,14 @@ class SlotControlTest {
         public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
             if (sequence == held) {
                 assertTrue(slots.get().hold(sequence));
+                holds = true;
+            }
+        }
+
+        /** Returns when the slot is held; the count of held slots increases before that. */
+        void awaitHold() {
+            while (!holds) {
+                Thread.yield();
             }
         }
     }
