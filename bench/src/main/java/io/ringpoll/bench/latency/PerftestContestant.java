@@ -75,8 +75,7 @@ final class PerftestContestant implements Contestant {
             return new LatencyWindow(turn.round(), label(), latencyNs, 0, 0,
                 new CpuLoss(System.nanoTime() - beganNs, 0, 0, 0), 0, fault);
         } finally {
-            server.destroyForcibly();
-            end(server, END_S);
+            kill(server);
         }
     }
 
@@ -124,7 +123,7 @@ final class PerftestContestant implements Contestant {
                 Thread.currentThread().interrupt();
                 throw new IllegalStateException(tool + ": interrupted", e);
             } finally {
-                process.destroyForcibly();
+                kill(process);
                 output.toFile().delete();
             }
         }
@@ -145,6 +144,12 @@ final class PerftestContestant implements Contestant {
         } catch (final IOException e) {
             throw new IllegalStateException(tool + " cannot be started: install perftest (" + e.getMessage() + ")", e);
         }
+    }
+
+    /** Waits for its end, too: what is left of a killed process would disturb the next turn. */
+    private void kill(final Process process) {
+        process.destroyForcibly();
+        end(process, END_S);
     }
 
     private boolean end(final Process process, final long limitS) {
