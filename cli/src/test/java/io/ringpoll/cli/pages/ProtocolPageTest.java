@@ -103,12 +103,13 @@ class ProtocolPageTest {
         return places;
     }
 
-    /** The rows of the only table under a heading, without its head; a cell that is empty repeats nothing. */
+    /** The rows of the first table under a heading, without its head; a cell that is empty repeats nothing. */
     private List<List<String>> rows(final String heading) {
         final List<String> lines = page.prose();
         final int from = lines.indexOf("### " + heading);
         assertTrue(from >= 0, () -> "no heading '" + heading + "'");
-        return lines.stream().skip(from + 1).takeWhile(line -> !line.startsWith("#")).filter(line -> line.startsWith("|")).skip(2)
+        return lines.stream().skip(from + 1).takeWhile(line -> !line.startsWith("#")).dropWhile(line -> !line.startsWith("|"))
+            .takeWhile(line -> line.startsWith("|")).skip(2)
             .map(line -> Stream.of(line.substring(1).split("\\|")).map(String::strip).toList()).toList();
     }
 
