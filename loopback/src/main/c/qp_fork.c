@@ -2,14 +2,14 @@
 /*
  * qp_fork.c: puts queue pairs in order in the child of a fork.
  *
- * Timers, the device thread, and each other thread that was executing requests exist in the parent only. The child completes what
- * they have left unfinished, drops no request and keeps the order. A request whose completion was not visible yet may be executed
- * twice. The requests continue when the child uses the queue pair, with the rest of their retries: a child that does not use it
+ * Timers, the device thread, and each other thread that was executing requests exist in the parent only. The child completes
+ * their unfinished work, drops no request and keeps the order. A request may be executed twice if its completion was not visible
+ * yet. The requests continue when the child uses the queue pair, with the rest of their retries: a child that does not use it
  * starts no thread, and writes to no memory that it shares with its parent.
  */
 #include "qp_fault.h"
 
-/* Counts the requests whose completions have been polled; cq.c has counted those whose completions are in the queue. */
+/* Counts the requests with polled completions; cq.c has counted those with completions in the queue. */
 static void count_completed(struct lb_qp *qp)
 {
     const uint32_t polled = atomic_load_explicit(&qp->retired, memory_order_relaxed);
@@ -40,7 +40,7 @@ static void await_receive(struct lb_qp *qp)
         srq->last_waiter = qp;
 }
 
-/* Drops what belongs to the parent's threads, and notes what is left to execute. Nothing is locked. */
+/* Drops the state of the parent's threads, and notes whether requests are left to execute. Nothing is locked. */
 static void inherit(struct lb_qp *qp)
 {
     if (qp->timer_armed)

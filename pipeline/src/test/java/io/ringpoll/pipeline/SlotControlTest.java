@@ -223,13 +223,7 @@ class SlotControlTest {
     @Test
     void shouldRetainTheMemoryOfAHeldSlotAfterTheClose() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
-        final HoldingOnly handler = new HoldingOnly(slots, 2);
-        final Pipeline pipeline = Pipeline.builder()
-            .ringSize(16)
-            .onAll(handler, options -> options.maxHeld(1))
-            .queue(new SyntheticQueue("queue", 3))
-            .start();
-        handler.awaitHold();
+        final Pipeline pipeline = startHoldingSlotTwo(slots);
         final PipelineReport report = pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
         assertFalse(report.inTime());
         assertEquals(1, report.held());
@@ -245,13 +239,7 @@ class SlotControlTest {
     @Test
     void shouldShowAHeldSlotByTheAddressThatItKeeps() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
-        final HoldingOnly handler = new HoldingOnly(slots, 2);
-        final Pipeline pipeline = Pipeline.builder()
-            .ringSize(16)
-            .onAll(handler, options -> options.maxHeld(1))
-            .queue(new SyntheticQueue("queue", 3))
-            .start();
-        handler.awaitHold();
+        final Pipeline pipeline = startHoldingSlotTwo(slots);
         pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
         join(pipeline);
         pipeline.slab().buffer().wrap(0L, 0);

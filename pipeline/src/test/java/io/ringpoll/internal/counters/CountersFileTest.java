@@ -224,7 +224,10 @@ class CountersFileTest {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Holding.class.getName(), folder.toString()));
         final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {
-            final Path file = Path.of(process.inputReader().readLine());
+            final String printed = process.inputReader().readLine();
+            final Path file = Path.of(printed);
+            // Otherwise a failure of the program would be the name of a new file.
+            assertTrue(file.startsWith(folder), printed);
             // In another PID namespace the process has a number that is free here, or another process's.
             for (final long foreignPid : new long[] {NO_SUCH_PID, 1}) {
                 try (RandomAccessFile header = new RandomAccessFile(file.toFile(), "rw")) {
