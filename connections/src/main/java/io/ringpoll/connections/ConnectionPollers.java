@@ -183,9 +183,23 @@ final class ConnectionPollers {
         all.forEach(poller -> poller.watchQueue(device));
     }
 
-    /** Closes shared queues, after all connections and pipelines. */
+    /** Closes shared queues, after all connections and pipelines: all of them, also if one fails. */
     void closeQueues() {
-        all.forEach(ConnectionPoller::closeQueue);
+        RuntimeException failed = null;
+        for (final ConnectionPoller poller : all) {
+            try {
+                poller.closeQueue();
+            } catch (final RuntimeException failure) {
+                if (failed == null) {
+                    failed = failure;
+                } else {
+                    failed.addSuppressed(failure);
+                }
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
     }
 
     /** Publishes changed counts; event thread. */

@@ -92,61 +92,61 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private void start(final long shutdownTimeoutNs) {
-        boolean started = false;
         try {
             events.start();
             if (shutdownTimeoutNs > 0) {
                 end.beginAtShutdown(shutdownTimeoutNs);
             }
-            started = true;
-        } finally {
-            if (!started) {
-                // There may be no thread for the events: nothing waits for it.
-                end.begin(SetEnd.DEFAULT_CLOSE_NS);
-            }
+        } catch (final RuntimeException | Error failure) {
+            // There may be no thread for the events: nothing waits for it.
+            releaseAfter(failure, () -> end.begin(SetEnd.DEFAULT_CLOSE_NS));
+            throw failure;
         }
     }
 
     private RcPeer openPeer(final ConnectionSetBuilder config) {
         RcPeer device = null;
-        boolean opened = false;
         try {
             device = config.openDevice(this::localAddress);
             sizes.requireWithin(device);
             if (config.sharedQueues) {
                 sizes.requireShareable(device, config.maxConnections);
             }
-            opened = true;
             return device;
-        } finally {
-            if (!opened) {
-                events.stop(SetEnd.ADOPTION_NS);
-                if (device != null) {
-                    device.close();
-                }
+        } catch (final RuntimeException | Error failure) {
+            releaseAfter(failure, () -> events.stop(SetEnd.ADOPTION_NS));
+            if (device != null) {
+                releaseAfter(failure, device::close);
             }
+            throw failure;
         }
     }
 
     private PipelineGroup startPipelines(final ConnectionSetBuilder config) {
         PipelineGroup started = null;
-        boolean complete = false;
         try {
             pollers.openQueues(poller -> newSharedQueue(poller, config.maxConnections));
             started = PipelineGroup.start(config.pollers, index -> describe(config, index));
             pollers.begin(started.pipelines());
             pollers.watchQueues(peer.context());
-            complete = true;
             return started;
-        } finally {
-            if (!complete) {
-                if (started != null) {
-                    started.close();
-                }
-                events.stop(SetEnd.ADOPTION_NS);
-                pollers.closeQueues();
-                places.releaseMemory();
+        } catch (final RuntimeException | Error failure) {
+            if (started != null) {
+                releaseAfter(failure, started::close);
             }
+            releaseAfter(failure, () -> events.stop(SetEnd.ADOPTION_NS));
+            releaseAfter(failure, pollers::closeQueues);
+            releaseAfter(failure, places::releaseMemory);
+            throw failure;
+        }
+    }
+
+    /** Releases a part of a set whose start has failed. The exception of that neither replaces the first nor ends the release. */
+    private static void releaseAfter(final Throwable failure, final Runnable release) {
+        try {
+            release.run();
+        } catch (final RuntimeException | Error further) {
+            failure.addSuppressed(further);
         }
     }
 

@@ -115,16 +115,11 @@ final class SetEnd {
         }
     }
 
-    /** Closes when the JVM shuts down. */
+    /** Closes when the JVM shuts down; throws an {@link IllegalStateException} if it does so already. */
     void beginAtShutdown(final long timeoutNs) {
         final Thread hook = new Thread(() -> begin(timeoutNs), name + "-shutdown");
-        try {
-            Runtime.getRuntime().addShutdownHook(hook);
-            shutdownHook = hook;
-        } catch (final IllegalStateException shuttingDown) {
-            begin(DEFAULT_CLOSE_NS);
-            throw shuttingDown;
-        }
+        Runtime.getRuntime().addShutdownHook(hook);
+        shutdownHook = hook;
     }
 
     /** Waits for the end of the close; as {@link ConnectionSet#awaitClose()}. */

@@ -132,6 +132,41 @@ class FailedEndTest {
         assertTrue(ProcessResources.fileDescriptors() < descriptors + 20, "descriptors leaked");
     }
 
+    /** The first exception has the reason of the failed start; the others are the consequence, or have nothing to do with it. */
+    @Test
+    void shouldReleaseEverythingAfterAFailedStartAlsoIfItCannotCloseItsQueues() {
+        final Map<String, Long> before = ProcessResources.objects();
+        final ConnectionSetBuilder description = SetPair.builder(SetKind.SHARED_QUEUE).pollers(3).listener(server)
+            .pipelines(index -> {
+                throw new IllegalStateException("no pipeline " + index);
+            });
+        final IllegalStateException failure;
+        try (FaultInjection ignored =
+            FaultInjection.apply(FaultPlan.parse("call:ibv_destroy_cq:EINVAL@1,call:ibv_destroy_cq:EIO@2"))) {
+            failure = assertThrows(IllegalStateException.class, description::start);
+        }
+        assertEquals("no pipeline 0", failure.getMessage());
+        final Throwable first = failure.getSuppressed()[0];
+        assertTrue(first.getMessage().contains("EINVAL"), first::getMessage);
+        final Throwable second = first.getSuppressed()[0];
+        assertTrue(second.getMessage().contains("EIO"), second::getMessage);
+        assertEquals(before, ProcessResources.objectsBackTo(before));
+    }
+
+    /** The device, which the sizes do not fit, is closed again. */
+    @Test
+    void shouldReportTheReasonOfAFailedStartAlsoIfItCannotCloseItsDevice() {
+        final Map<String, Long> before = ProcessResources.objects();
+        final ConnectionSetBuilder description = SetPair.builder().listener(server).messagesInFlight(32_768);
+        final IllegalArgumentException failure;
+        try (FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("call:ibv_dealloc_pd:EIO@1+1"))) {
+            failure = assertThrows(IllegalArgumentException.class, description::start);
+        }
+        assertTrue(failure.getMessage().startsWith("messagesInFlight is 32768, "), failure::getMessage);
+        assertEquals(1, failure.getSuppressed().length);
+        assertEquals(before.get(PROTECTION_DOMAINS), ProcessResources.objectsBackTo(before).get(PROTECTION_DOMAINS));
+    }
+
     /** Nothing can interrupt it, so the time-out begins after it. */
     @Test
     void shouldRegisterMemoryBeforeTheTimeOutOfAConnectBegins() throws Exception {
