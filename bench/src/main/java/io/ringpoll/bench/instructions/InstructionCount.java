@@ -13,11 +13,8 @@ import java.util.TreeMap;
  * @param steadyShare the share of them in code of the steady state, see {@link CodeMap#isSteady}
  */
 record InstructionCount(double all, Map<Place, Double> places, Map<String, Double> code, double steadyShare) {
-    /** Of a trace. */
+    /** Of a trace with work. */
     static InstructionCount of(final Steps steps, final CodeMap code) {
-        if (steps.units() <= 0) {
-            throw new IllegalStateException("the thread did no work in " + steps.total() + " instructions");
-        }
         final Map<Place, Double> places = new EnumMap<>(Place.class);
         final Map<String, Double> names = new TreeMap<>();
         long notSteady = 0;

@@ -119,13 +119,26 @@ public final class InstructionTool {
         return counts.get(counts.size() / 2);
     }
 
-    /** Repeats warm-up and trace until the code is that of the steady state; on a loaded machine C2 takes longer. */
-    private static InstructionCount countSteady(final InstructionPoint point, final String contestant, final Subject subject,
+    /**
+     * Repeats warm-up and trace until the code is that of the steady state. On a loaded machine C2 takes longer; and a trace may
+     * pass without work, in the JVM's own code or in a wait for a thread that does not run.
+     */
+    static InstructionCount countSteady(final InstructionPoint point, final String contestant, final Subject subject,
         final Stepper stepper, final boolean glance) throws IOException, InterruptedException {
         InstructionCount count = null;
+        Steps idle = null;
         for (int i = 0; i < MOST_WARM_UPS && (count == null || count.steadyShare() < STEADY_SHARE); i++) {
             warmUp(subject, glance ? GLANCE_WARM_UP_MS : WARM_UP_MS);
-            count = InstructionCount.of(subject.trace(stepper, glance ? GLANCE_STEPS : STEPS), CodeMap.ofThisProcess());
+            final Steps steps = subject.trace(stepper, glance ? GLANCE_STEPS : STEPS);
+            if (steps.units() > 0) {
+                count = InstructionCount.of(steps, CodeMap.ofThisProcess());
+            } else {
+                idle = steps;
+            }
+        }
+        if (count == null) {
+            throw new IOException(String.format(Locale.ROOT, "%s of %s: the thread did no work in %d instructions, the last of "
+                + "%d traces", point.label(), contestant, idle.total(), MOST_WARM_UPS));
         }
         if (!glance && count.steadyShare() < STEADY_SHARE) {
             throw new IOException(String.format(Locale.ROOT, "%s of %s: after %d s, %.0f %% of the instructions are interpreted, "

@@ -12,7 +12,8 @@ interface Subject extends AutoCloseable {
      *
      * @param stepper executes the thread
      * @param count   fewest instructions
-     * @throws IOException if the thread cannot be traced, or does no work; the message has the reason
+     * @return without units if the thread has done no work
+     * @throws IOException if the thread cannot be traced; the message has the reason
      */
     Steps trace(Stepper stepper, int count) throws IOException, InterruptedException;
 

@@ -15,9 +15,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -82,6 +84,42 @@ class InstructionToolTest {
             assertTrue(count.in(Place.JAVA) > FEWEST && count.in(Place.LIBRPMA) > FEWEST && count.in(Place.DEVICE) > FEWEST,
                 () -> ours + " beside " + theirs);
         }
+    }
+
+    /** A thread whose traces have these units of work, one after the other; the last of them again and again. */
+    private record Scripted(AtomicInteger traces, double... units) implements Subject {
+        @Override
+        public boolean hasRepeated() {
+            return true;
+        }
+
+        @Override
+        public Steps trace(final Stepper stepper, final int count) {
+            return new Steps(count, Map.of(), units[Math.min(traces.getAndIncrement(), units.length - 1)]);
+        }
+
+        @Override
+        public void close() {
+            // No thread.
+        }
+    }
+
+    /** As when the thread links code for the first time, or waits for another one that does not run. */
+    @Test
+    void shouldTraceAgainAfterATraceWithoutWork() throws IOException, InterruptedException {
+        final Scripted subject = new Scripted(new AtomicInteger(), 0, 0, 50);
+        final InstructionCount count =
+            InstructionTool.countSteady(InstructionPoint.ECHO_20, RingpollHandOff.NAME, subject, Stepper.find(), true);
+        assertEquals(100, count.all());
+        assertEquals(3, subject.traces().get());
+    }
+
+    @Test
+    void shouldNameAThreadThatDoesNoWork() {
+        final Scripted subject = new Scripted(new AtomicInteger(), 0);
+        assertEquals("echo/20-connections/server of ringpoll: the thread did no work in 5000 instructions, the last of 10 traces",
+            assertThrows(IOException.class, () -> InstructionTool.countSteady(
+                InstructionPoint.ECHO_20, RingpollHandOff.NAME, subject, Stepper.find(), true)).getMessage());
     }
 
     /** A handler publishes its progress for a batch of 256: a trace between any two instructions is wrong by up to one. */
