@@ -78,6 +78,7 @@ struct cm_id {
     bool reuse_addr;
     bool connect_error;             /* later events of this connection are of no interest */
     bool timer_armed;               /* and holds a reference */
+    bool timer_lost;                /* in the child of a fork, until it continues */
     int references;
     int backlog_left;               /* listening: requests that still fit */
     uint16_t port;                  /* host byte order */
@@ -166,6 +167,12 @@ void cm_break_off(struct cm_id *id);         /* its connection is lost, by no wi
 /* cm_state.c */
 void cm_timer_start(struct cm_id *id, uint64_t delay_ns);
 void cm_timer_stop(struct cm_id *id);
+
+/* In the child of a fork: the timers of the ids are the parent's. */
+void cm_timers_forget(void);
+
+/* Starts the timers that the child of a fork has lost, with the rest of their times: it waits for events. No lock held. */
+void cm_timers_continue(void);
 void cm_part(struct cm_id *id);              /* neither is the other's peer any more */
 void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t length);
 void cm_enter_timewait(struct cm_id *id);

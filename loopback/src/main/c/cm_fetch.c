@@ -42,6 +42,7 @@ LB_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_
         struct cm_event *event = (struct cm_event *)(void *)lb_eventq_take(queue);
 
         if (event == NULL) {
+            cm_timers_continue();
             if (lb_eventq_wait(queue, queue->fd))
                 return -1;
             continue;

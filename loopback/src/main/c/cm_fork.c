@@ -19,6 +19,7 @@ static void forget(void)
     cm_port_forget();
     cm_remote_forget();
     cm_event_forget();
+    cm_timers_forget();
     release();
 }
 

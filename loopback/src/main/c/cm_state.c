@@ -7,6 +7,9 @@
 
 static void timer_expired(struct lb_timer *timer);
 
+/* Whether an id has a lost timer; cm_lock, to set it back. */
+static _Atomic bool timers_lost;
+
 void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
 {
     if (id->send_event != NULL) /* the other process has the timer */
@@ -25,10 +28,43 @@ void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
 void cm_timer_stop(struct cm_id *id)
 {
     id->deadline_ns = 0;
+    id->timer_lost = false;
     if (id->timer_armed && lb_timer_cancel(&id->timer)) {
         id->timer_armed = false;
         cm_id_put(id);
     }
+}
+
+void cm_timers_forget(void)
+{
+    for (const struct cm_channel *channel = cm_channels; channel != NULL; channel = channel->next) {
+        for (struct cm_id *id = channel->ids; id != NULL; id = id->next_on_channel) {
+            if (!id->timer_armed)
+                continue;
+            id->timer_armed = false;
+            id->references--; /* the timer's; the channel's user has another one */
+            id->timer_lost = true;
+            atomic_store(&timers_lost, true);
+        }
+    }
+}
+
+void cm_timers_continue(void)
+{
+    if (!atomic_load(&timers_lost))
+        return;
+    cm_hold();
+    atomic_store(&timers_lost, false);
+    for (const struct cm_channel *channel = cm_channels; channel != NULL; channel = channel->next) {
+        for (struct cm_id *id = channel->ids; id != NULL; id = id->next_on_channel) {
+            const uint64_t now_ns = lb_now_ns();
+
+            if (id->timer_lost && id->deadline_ns != 0)
+                cm_timer_start(id, id->deadline_ns > now_ns ? id->deadline_ns - now_ns : 0);
+            id->timer_lost = false;
+        }
+    }
+    cm_release();
 }
 
 void cm_part(struct cm_id *id)

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "id_pair.h"
 #include "process_end.h"
 #include "qp.h"
 #include "ringpoll_loopback.h"
@@ -511,6 +512,65 @@ static void should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_mo
     verbs_pair_close(&pair);
 }
 
+static int await_event(const struct id_pair *pair, const struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+    struct rdma_cm_event *event;
+    bool found = false;
+    int status = 0;
+
+    while (!found) {
+        CHECK_EQ(rdma_get_cm_event(pair->channel, &event), 0);
+        found = event->id == id && event->event == type;
+        status = event->status;
+        CHECK_EQ(rdma_ack_cm_event(event), 0);
+    }
+    return status;
+}
+
+/* The peer does not answer. The timer is the parent's, and has a reference to its id. */
+static void should_time_out_a_disconnection_in_the_child_of_a_fork(void)
+{
+    const int64_t before = ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID);
+    struct id_pair pair;
+    int status;
+
+    id_pair_open(&pair, 7);
+    CHECK_EQ(rdma_disconnect(pair.active), 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    CHECK_EQ(await_event(&pair, pair.active, RDMA_CM_EVENT_DISCONNECTED), -ETIMEDOUT);
+    CHECK_EQ(await_event(&pair, pair.active, RDMA_CM_EVENT_TIMEWAIT_EXIT), 0);
+    id_pair_close(&pair);
+    CHECK_EQ(ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID), before);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
+/* It destroys the id before the time is over. */
+static void should_free_an_id_in_the_child_of_a_fork_during_a_time_out(void)
+{
+    const int64_t before = ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID);
+    struct id_pair pair;
+    int status;
+
+    id_pair_open(&pair, 7);
+    CHECK_EQ(rdma_disconnect(pair.active), 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    id_pair_close(&pair);
+    CHECK_EQ(ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID), before);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
 const struct test fork_state_tests[] = {
     {"the child of a fork builds a list while a thread of its parent builds one",
         should_build_a_list_in_the_child_of_a_fork_while_a_thread_builds_one},
@@ -530,5 +590,7 @@ const struct test fork_state_tests[] = {
         should_fail_a_queue_pair_in_the_child_of_a_fork_while_its_queue_overruns},
     {"the child of a fork has descriptors of its own also if its parent has no more",
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
+    {"the child of a fork times out a disconnection", should_time_out_a_disconnection_in_the_child_of_a_fork},
+    {"the child of a fork frees an id during a time-out", should_free_an_id_in_the_child_of_a_fork_during_a_time_out},
     {NULL, NULL},
 };
