@@ -399,6 +399,20 @@ int cm_port_connect(uint16_t number)
     return fd;
 }
 
+/* The child opens the folder anew: it may close all its descriptors, and use the numbers for others, before it uses the device. */
+static void forget_folder(void)
+{
+    if (spare_fd >= 0)
+        (void)close(spare_fd);
+    if (folder_fd >= 0)
+        (void)close(folder_fd);
+    free(folder_path);
+    spare_fd = -1;
+    folder_fd = -1;
+    folder_path = NULL;
+    folder_tried = false;
+}
+
 void cm_port_forget(void)
 {
     while (ports != NULL) {
@@ -410,4 +424,5 @@ void cm_port_forget(void)
             (void)close(port->socket);
         free(port);
     }
+    forget_folder();
 }

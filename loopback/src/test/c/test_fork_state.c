@@ -571,6 +571,48 @@ static void should_free_an_id_in_the_child_of_a_fork_during_a_time_out(void)
     CHECK_EQ(status, 0);
 }
 
+/* More than this process has. */
+#define FILES 256
+
+static void connect_without_the_descriptors_of_the_parent(void)
+{
+    static int files[FILES];
+    struct id_pair pair;
+
+    CHECK_EQ(close_range(3, ~0u, 0), 0);
+    for (int i = 0; i < FILES; i++) {
+        files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        CHECK(files[i] >= 0);
+    }
+    id_pair_open(&pair, 7);
+    id_pair_close(&pair);
+    for (int i = 0; i < FILES; i++) {
+        struct stat file;
+
+        CHECK_EQ(fstat(files[i], &file), 0);
+        CHECK(S_ISCHR(file.st_mode));
+    }
+}
+
+/* As a daemon does: the numbers of the descriptors that the device had in the parent are those of the child's own files. */
+static void should_leave_the_files_alone_of_a_child_that_has_closed_all_descriptors(void)
+{
+    struct id_pair pair;
+    int status;
+
+    id_pair_open(&pair, 7);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(CHILD_S);
+        connect_without_the_descriptors_of_the_parent();
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    id_pair_close(&pair);
+}
+
 const struct test fork_state_tests[] = {
     {"the child of a fork builds a list while a thread of its parent builds one",
         should_build_a_list_in_the_child_of_a_fork_while_a_thread_builds_one},
@@ -592,5 +634,7 @@ const struct test fork_state_tests[] = {
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
     {"the child of a fork times out a disconnection", should_time_out_a_disconnection_in_the_child_of_a_fork},
     {"the child of a fork frees an id during a time-out", should_free_an_id_in_the_child_of_a_fork_during_a_time_out},
+    {"the child of a fork that has closed all descriptors uses its own files",
+        should_leave_the_files_alone_of_a_child_that_has_closed_all_descriptors},
     {NULL, NULL},
 };
