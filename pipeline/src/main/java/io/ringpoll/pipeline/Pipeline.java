@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.IdleStrategy;
@@ -41,6 +42,8 @@ import org.agrona.concurrent.errors.ErrorLogReader;
  */
 public final class Pipeline implements AutoCloseable {
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
+    /** The clock is not read for the duty cycles of an agent. */
+    private static final long NO_STALL_THRESHOLD = -1;
     private static final long DEFAULT_REMOVE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final String name;
@@ -380,6 +383,21 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * The idle strategy for the thread that invokes the agent, to be given to its {@code AgentRunner}: the one that was set with
+     * {@link PipelineBuilder#idleStrategy}. An event-driven one sleeps on this pipeline's queues. It yields while the ring is
+     * full, and does not spin while the pipeline is paused. Other agents on the thread wait while it sleeps.
+     *
+     * @return the strategy, always the same instance
+     * @throws IllegalStateException if the pipeline has a polling thread, or no idle strategy was set
+     */
+    public IdleStrategy agentIdleStrategy() {
+        if (agent() instanceof final PollerAgent own && own.idleStrategy() != null) {
+            return own.idleStrategy();
+        }
+        throw new IllegalStateException("pipeline " + name + " has no idle strategy: set idleStrategy() of its builder");
+    }
+
+    /**
      * The polling thread, for monitoring.
      *
      * @return the thread; of an agent, the thread that started or invoked it last, or null before its start
@@ -535,13 +553,15 @@ public final class Pipeline implements AutoCloseable {
 
     private Polling newPolling(final PipelineConfig config) {
         final IdleCalls idleCalls = handlers.idleCalls();
+        final IdleStrategy strategy =
+            idleCalls == null ? config.idleStrategy : limitSleep(config.idleStrategy, idleCalls.shortestNs());
         if (config.asAgent) {
-            return new PollerAgent(poller, handlers, idleCalls, slab, this::onPollerDied);
+            final PollerLoop idle =
+                strategy == null ? null : new PollerLoop(poller, strategy, NO_STALL_THRESHOLD, this::onPollerDied);
+            return new PollerAgent(poller, handlers, idleCalls, idle, slab, this::onPollerDied);
         }
-        final PollerLoop loop = idleCalls == null ?
-            new PollerLoop(poller, config.idleStrategy, config.stallThresholdNs, this::onPollerDied) :
-            new PollerLoop(poller, limitSleep(config.idleStrategy, idleCalls.shortestNs()), config.stallThresholdNs,
-                this::onPollerDied, idleCalls::with);
+        final PollerLoop loop = new PollerLoop(poller, strategy, config.stallThresholdNs, this::onPollerDied,
+            idleCalls == null ? UnaryOperator.identity() : idleCalls::with);
         return new PollerThread(poller, config.pollerCpu, loop, handlers, startGate, slab, config.threadFactory);
     }
 

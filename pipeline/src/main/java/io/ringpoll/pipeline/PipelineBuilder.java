@@ -152,8 +152,8 @@ public final class PipelineBuilder {
      *
      * <p>Another thread may invoke the agent after a duty cycle, but not during one: it gets an {@link IllegalStateException}.
      * After the close of the pipeline {@code doWork} returns 0; after the close of the agent nothing is polled, and {@link
-     * Pipeline#close()} releases the rest. Options of the polling thread are rejected: CPU and idle strategy; the stall threshold
-     * has no effect.
+     * Pipeline#close()} releases the rest. The thread is yours: a CPU of the poller is rejected, and the stall threshold has no
+     * effect. {@link Pipeline#agentIdleStrategy()} is the idle strategy for it, if one is set.
      *
      * @return this
      */
@@ -198,7 +198,7 @@ public final class PipelineBuilder {
 
     /**
      * Sets the idle strategy of the polling thread, used while all queues are empty; by default it spins if the number of cores
-     * permits.
+     * permits. With {@link #asAgent()}, {@link Pipeline#agentIdleStrategy()} returns it for your thread.
      *
      * @param strategy not shared with another thread
      * @return this

@@ -103,9 +103,6 @@ final class PipelineCheck {
         if (description.asAgent && description.pollerCpu != Pinning.ANY_CPU) {
             faults.add("the poller has a CPU, but is an agent: pin the thread that invokes it");
         }
-        if (description.asAgent && description.idleStrategy != null) {
-            faults.add("the poller has an idle strategy, but is an agent: set that of its AgentRunner");
-        }
     }
 
     private void checkTimeout(final String option, final long timeoutNs) {

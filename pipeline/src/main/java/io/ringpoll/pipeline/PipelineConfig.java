@@ -19,6 +19,7 @@ final class PipelineConfig {
     final String pollerName;
     /** CPU of the polling thread, or {@link Pinning#ANY_CPU}. */
     final int pollerCpu;
+    /** Null for an agent without one. */
     final IdleStrategy idleStrategy;
     /** Duty cycles above it count as stalls; if negative, the clock is not read. */
     final long stallThresholdNs;
@@ -53,7 +54,8 @@ final class PipelineConfig {
         pollerName = description.defaults().pollerName();
         pollerCpu = threads.pollerCpu();
         idleStrategy =
-            threads.idleStrategy() != null ? threads.idleStrategy() : description.defaults().waitMode().newIdleStrategy();
+            threads.idleStrategy() != null || description.asAgent ? threads.idleStrategy() :
+                description.defaults().waitMode().newIdleStrategy();
         stallThresholdNs = description.stallThresholdNs;
         ringSize = description.defaults().ringSize();
         batchLimit = description.defaults().batchLimit();

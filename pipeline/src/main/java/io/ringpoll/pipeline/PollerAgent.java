@@ -5,13 +5,16 @@ import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CompletionPoller.Outcome;
 import io.ringpoll.internal.poller.MemoryFault;
+import io.ringpoll.internal.poller.PollerLoop;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.agrona.ErrorHandler;
+import org.agrona.concurrent.IdleStrategy;
 
 /**
  * The poller of a pipeline as an agent that the user's threads start, invoke and close.
@@ -39,6 +42,9 @@ final class PollerAgent implements InvokedAgent, Polling {
     /** Period of a waiting thread's checks: each is a command, which may have no thread to execute it. */
     private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    /** Pause of a thread that cannot idle on the queues. */
+    private static final long NOT_INVOKED_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
     static {
         try {
             LEASE = MethodHandles.lookup().findVarHandle(PollerAgent.class, "lease", long.class);
@@ -57,6 +63,8 @@ final class PollerAgent implements InvokedAgent, Polling {
     private final Handlers handlers;
     /** Null if no handler has a time-out. */
     private final IdleCalls idleCalls;
+    /** Null unless an idle strategy was set. */
+    private final IdleStrategy idleStrategy;
     private final CompletionSlab slab;
     private final ErrorHandler onDied;
     /** Id of the thread inside, negative if it waits for the poller or ends it; {@link #FREE} if there is none. */
@@ -72,13 +80,66 @@ final class PollerAgent implements InvokedAgent, Polling {
     private long cycles;
 
     PollerAgent(
-        final CompletionPoller poller, final Handlers handlers, final IdleCalls idleCalls, final CompletionSlab slab,
-        final ErrorHandler onDied) {
+        final CompletionPoller poller, final Handlers handlers, final IdleCalls idleCalls, final PollerLoop idle,
+        final CompletionSlab slab, final ErrorHandler onDied) {
         this.poller = poller;
         this.handlers = handlers;
         this.idleCalls = idleCalls;
+        this.idleStrategy = idle == null ? null : new AgentIdle(idle);
         this.slab = slab;
         this.onDied = onDied;
+    }
+
+    /**
+     * Idles the invoking thread: inside, because it may sleep on the poller's queues, which no other thread must change then. A
+     * command and the close end a sleep.
+     */
+    private final class AgentIdle implements IdleStrategy {
+        private final PollerLoop loop;
+
+        private AgentIdle(final PollerLoop loop) {
+            this.loop = loop;
+        }
+
+        @Override
+        public void idle(final int workCount) {
+            final Thread caller = Thread.currentThread();
+            if (state != State.STARTED || enter(caller.threadId()) != FREE) {
+                // The runner continues after the end.
+                LockSupport.parkNanos(NOT_INVOKED_NS);
+                return;
+            }
+            try {
+                if (invoker == caller && state == State.STARTED && running) {
+                    loop.idle(workCount);
+                }
+            } catch (final Throwable failure) {
+                die(failure);
+                throw failure;
+            } finally {
+                leave();
+            }
+        }
+
+        @Override
+        public void idle() {
+            idle(0);
+        }
+
+        @Override
+        public void reset() {
+            // The next call after work does.
+        }
+
+        @Override
+        public String alias() {
+            return "of agent " + roleName();
+        }
+    }
+
+    /** The idle strategy for the invoking thread; null unless one was set. */
+    IdleStrategy idleStrategy() {
+        return idleStrategy;
     }
 
     @Override

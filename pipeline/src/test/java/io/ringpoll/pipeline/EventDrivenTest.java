@@ -24,23 +24,35 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.AgentRunner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** A poller that sleeps on real completion channels, with a time-out long enough that a missed event is a failure. */
+/**
+ * A poller that sleeps on real completion channels, with a time-out long enough that a missed event is a failure: on its own
+ * thread, or as an agent on that of a runner.
+ */
 @Tag(TestDevice.TAG)
 @Timeout(60)
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 class EventDrivenTest {
     private static final long FOREVER_NS = TimeUnit.SECONDS.toNanos(40);
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
@@ -49,6 +61,10 @@ class EventDrivenTest {
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong handled = new AtomicLong();
     private final Completions completions = new Completions();
+    private final List<AgentRunner> runners = new ArrayList<>();
+    private final List<Throwable> errors = new CopyOnWriteArrayList<>();
+    @Parameter
+    private boolean asAgent;
     private ConnectedPair pair;
     private LocalMemoryRegion memory;
     private RemoteMemoryRegion remote;
@@ -62,7 +78,9 @@ class EventDrivenTest {
 
     @AfterEach
     void disconnect() {
+        runners.forEach(AgentRunner::close);
         pair.close();
+        assertEquals(List.of(), errors);
     }
 
     @ParameterizedTest
@@ -243,8 +261,7 @@ class EventDrivenTest {
                 handled.incrementAndGet();
             }
         };
-        try (Pipeline pipeline =
-                Pipeline.builder().onAll(listening).idleStrategy(new EventDrivenIdle(0, FOREVER_NS)).start()) {
+        try (Pipeline pipeline = start(Pipeline.builder().onAll(listening).idleStrategy(new EventDrivenIdle(0, FOREVER_NS)))) {
             pipeline.addQueue(new ForwardingQueue(NotifyingQueue.of(view, channel)) {
                 @Override
                 public void arm() {
@@ -330,11 +347,24 @@ class EventDrivenTest {
     }
 
     private Pipeline start(final long spinNs, final long maxSleepNs) {
-        return Pipeline.builder()
+        return start(Pipeline.builder()
             .ringSize(64)
             .idleStrategy(new EventDrivenIdle(spinNs, maxSleepNs))
-            .onAll((wc, sequence, endOfBatch) -> handled.incrementAndGet())
-            .start();
+            .onAll((wc, sequence, endOfBatch) -> handled.incrementAndGet()));
+    }
+
+    private Pipeline start(final PipelineBuilder description) {
+        if (!asAgent) {
+            return description.start();
+        }
+        final Pipeline pipeline = description.asAgent().start();
+        final AgentRunner runner = new AgentRunner(pipeline.agentIdleStrategy(), errors::add, null, pipeline.agent());
+        runners.add(runner);
+        AgentRunner.startOnThread(runner);
+        while (pipeline.pollerThread() == null) {
+            Thread.yield();
+        }
+        return pipeline;
     }
 
     /** Called by the test's thread and the poller's: with a slow device both may post concurrently. */

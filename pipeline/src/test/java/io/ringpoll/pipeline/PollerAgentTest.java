@@ -14,7 +14,6 @@ import io.ringpoll.completion.WorkCompletion;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.SlotRing;
-import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.testing.ConnectedPair;
@@ -35,11 +34,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
 import java.util.function.IntSupplier;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentInvoker;
 import org.agrona.concurrent.AgentRunner;
 import org.agrona.concurrent.CompositeAgent;
+import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.YieldingIdleStrategy;
 import org.agrona.concurrent.status.CountersManager;
@@ -431,7 +432,7 @@ class PollerAgentTest {
                 called.add(method.getName());
                 return null;
             });
-        final PollerAgent agent = new PollerAgent(poller, handlers, null, slab, errors::add);
+        final PollerAgent agent = new PollerAgent(poller, handlers, null, null, slab, errors::add);
         agent.start();
         agent.onStart();
         assertEquals("the ring is broken", assertThrows(IllegalStateException.class, agent::doWork).getMessage());
@@ -444,17 +445,59 @@ class PollerAgentTest {
     }
 
     @Test
-    void shouldRefuseOptionsOfThePollingThread() {
-        final PipelineBuilder description =
-            Pipeline.builder().asAgent().pollerCpu(0).idleStrategy(new EventDrivenIdle()).onAll(all);
-        assertEquals("""
-            the poller has a CPU, but is an agent: pin the thread that invokes it
-            the poller has an idle strategy, but is an agent: set that of its AgentRunner""",
+    void shouldRefuseACpuOfThePollingThread() {
+        final PipelineBuilder description = Pipeline.builder().asAgent().pollerCpu(0).onAll(all);
+        assertEquals("the poller has a CPU, but is an agent: pin the thread that invokes it",
             assertThrows(IllegalArgumentException.class, description::start).getMessage());
         try (Pipeline threaded = Pipeline.builder().withoutCountersFile().onAll(all).start()) {
-            assertEquals("pipeline ringpoll has a polling thread: asAgent() of its builder makes the poller an agent",
-                assertThrows(IllegalStateException.class, threaded::agent).getMessage());
+            final String reason = "pipeline ringpoll has a polling thread: asAgent() of its builder makes the poller an agent";
+            assertEquals(reason, assertThrows(IllegalStateException.class, threaded::agent).getMessage());
+            assertEquals(reason, assertThrows(IllegalStateException.class, threaded::agentIdleStrategy).getMessage());
         }
+    }
+
+    @Test
+    void shouldHaveTheIdleStrategyThatWasSet() {
+        try (Pipeline without = start(true, all)) {
+            assertEquals("pipeline ringpoll has no idle strategy: set idleStrategy() of its builder",
+                assertThrows(IllegalStateException.class, without::agentIdleStrategy).getMessage());
+        }
+        final List<Integer> idled = new ArrayList<>();
+        final IdleStrategy own = idleStrategy(idled::add);
+        final Pipeline pipeline = Pipeline.builder().asAgent().withoutCountersFile().runToCompletion().onAll(all).queue(queue)
+            .idleStrategy(own).start();
+        final IdleStrategy idle = pipeline.agentIdleStrategy();
+        assertSame(idle, pipeline.agentIdleStrategy());
+        // Nobody has invoked the agent yet.
+        idle.idle(0);
+        final AgentInvoker invoker = invoker(pipeline);
+        add(3);
+        idle.idle(invoker.invoke());
+        idle.idle(invoker.invoke());
+        idle.idle();
+        idle.reset();
+        assertEquals("of agent ringpoll-poller", idle.alias());
+        // Another thread has not made the latest duty cycle.
+        CompletableFuture.runAsync(idle::idle).join();
+        pipeline.close(BOUND_NS);
+        // The runner continues after the end.
+        idle.idle(0);
+        assertEquals(List.of(3, 0, 0), idled);
+    }
+
+    @Test
+    void shouldHaltWhenTheIdleStrategyThrows() {
+        final IdleStrategy broken = idleStrategy(workCount -> {
+            throw new IllegalStateException("broken");
+        });
+        final Pipeline pipeline = Pipeline.builder().asAgent().withoutCountersFile().runToCompletion().onAll(all).queue(queue)
+            .idleStrategy(broken).start();
+        final AgentInvoker invoker = invoker(pipeline);
+        invoker.invoke();
+        assertEquals("broken", assertThrows(IllegalStateException.class, pipeline.agentIdleStrategy()::idle).getMessage());
+        assertEquals(PipelineState.HALTED, pipeline.state());
+        assertEquals("broken", pipeline.failure().getMessage());
+        pipeline.close(BOUND_NS);
     }
 
     @Test
@@ -467,6 +510,25 @@ class PollerAgentTest {
             });
         description.start().close();
         assertEquals(List.of("p-all"), candidates);
+    }
+
+    private static IdleStrategy idleStrategy(final IntConsumer idle) {
+        return new IdleStrategy() {
+            @Override
+            public void idle(final int workCount) {
+                idle.accept(workCount);
+            }
+
+            @Override
+            public void idle() {
+                idle.accept(0);
+            }
+
+            @Override
+            public void reset() {
+                // Nothing to reset.
+            }
+        };
     }
 
     private Pipeline start(final boolean runsToCompletion, final CompletionHandler handler) {

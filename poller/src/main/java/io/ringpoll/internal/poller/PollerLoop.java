@@ -17,7 +17,8 @@ import org.agrona.concurrent.NoOpIdleStrategy;
  * ring is full, the thread spins and then yields, so that handlers on its core can run; it does not park, because the first free
  * slot should be filled without delay. While the poller is paused or halted, the thread parks for short periods.
  *
- * <p>{@link #run} belongs to the polling thread, {@link #stop} to any other.
+ * <p>{@link #run} belongs to the polling thread, {@link #stop} to any other. Of a poller that is an agent, threads of the user
+ * make the duty cycles and call {@link #idle} only.
  */
 public final class PollerLoop implements Runnable {
     private static final int FULL_RING_SPINS = 200;
@@ -118,7 +119,12 @@ public final class PollerLoop implements Runnable {
         poller.stop();
     }
 
-    private void idle(final int workCount) {
+    /**
+     * Idles after a duty cycle of the calling thread as its outcome demands: after work and empty rounds by the idle strategy.
+     *
+     * @param workCount result of the duty cycle
+     */
+    public void idle(final int workCount) {
         final Outcome outcome = poller.outcome();
         if (outcome == Outcome.WORKED || outcome == Outcome.EMPTY) {
             fullCycles = 0;
