@@ -103,15 +103,10 @@ final class AppendQueue {
      * Adds a request.
      *
      * @param request for which {@link #end} is called after its reply
-     * @param here    whether it may be passed on the calling thread
      * @throws RejectedExecutionException if the server is closing, or the queue is closed
      */
-    void add(final Request request, final boolean here) {
+    void add(final Request request) {
         addBehindOthers(request).forEach(repeated -> repeated.drop("the leader has repeated the request"));
-        if (here) {
-            inOrder.executeHere(this::passNext);
-            return;
-        }
         try {
             inOrder.execute(this::passNext);
         } catch (final RejectedExecutionException e) {

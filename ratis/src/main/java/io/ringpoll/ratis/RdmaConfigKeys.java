@@ -150,13 +150,13 @@ public interface RdmaConfigKeys {
     /** Default of {@link #HANDLER_WAIT_KEY}. */
     String HANDLER_WAIT_DEFAULT = "block";
     /**
-     * Whether a server processes client writes, and entries of the leader that it already follows, on the handler's thread. Only
-     * for state machines with {@code startTransaction} and {@code preAppendTransaction} that never block, and logs that never
-     * block: meanwhile the server receives nothing.
+     * Whether the polling thread of a server may process a client's request, entries or a heartbeat itself, so that no other
+     * thread has to be woken for it; another one takes over the polling when it waits. Without effect if the handlers have
+     * threads of their own. Switch it off if the state machine computes for long in {@code startTransaction} or {@code query}.
      */
     String DIRECT_KEY = PREFIX + ".server.direct";
     /** Default of {@link #DIRECT_KEY}. */
-    boolean DIRECT_DEFAULT = false;
+    boolean DIRECT_DEFAULT = true;
     /**
      * Whether {@code ringpoll stat} can read the counters of a server's poller and handlers. A shared poller has a counters file
      * if the server or client that starts it is configured so.

@@ -2,7 +2,7 @@ package io.ringpoll.ratis;
 
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.RequestHandler;
-import java.io.IOException;
+import io.ringpoll.internal.transport.RequestThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -25,9 +25,7 @@ import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
-import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
-import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
@@ -36,16 +34,18 @@ import org.apache.ratis.util.function.CheckedSupplier;
 
 /**
  * Passes the requests of a connection to the engine on the server's request threads, because the engine may block on locks, disks
- * or the state machine. A client's requests are passed in order, one at a time over all its connections, because the engine
- * appends in the order of the calls. Those that wait at the end of the connection are dropped: the client sends them again.
- * Entries are passed in order, by the {@link AppendQueue} of their group; heartbeats overtake them.
+ * or the state machine. The frequent ones, those of clients, entries and heartbeats, may also run on the polling thread, which
+ * another one then replaces ({@link RequestThreads}).
  *
- * <p>If the server is configured as direct, client writes and the entries of a known leader are passed on the handler's thread.
+ * <p>A client's requests are passed in order, one at a time over all its connections, because the engine appends in the order of
+ * the calls. Those that wait at the end of the connection are dropped: the client sends them again. Entries are passed in order,
+ * by the {@link AppendQueue} of their group; heartbeats overtake them.
  */
 final class RequestDispatcher implements RequestHandler {
     private final RaftServer server;
     private final Executor executor;
-    private final boolean direct;
+    /** For requests that are rare or take long. */
+    private final Executor others;
     private final ClientQueues clients;
     private final AppendQueues appends;
     private final ServerRequestCheck check;
@@ -55,14 +55,20 @@ final class RequestDispatcher implements RequestHandler {
     private volatile SerialExecutor inOrder;
     private volatile boolean ended;
 
-    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct) {
-        this(server, executor, direct, new ClientQueues(executor));
+    /**
+     * Creates the handler of a server.
+     *
+     * @param executor for client requests, entries and heartbeats
+     * @param others   for all other requests
+     */
+    RequestDispatcher(final RaftServer server, final Executor executor, final Executor others) {
+        this(server, executor, others, new ClientQueues(executor));
     }
 
-    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct, final ClientQueues clients) {
+    RequestDispatcher(final RaftServer server, final Executor executor, final Executor others, final ClientQueues clients) {
         this.server = server;
         this.executor = executor;
-        this.direct = direct;
+        this.others = others;
         this.clients = clients;
         appends = new AppendQueues(server, executor);
         check = new ServerRequestCheck(server);
@@ -72,7 +78,7 @@ final class RequestDispatcher implements RequestHandler {
     private RequestDispatcher(final RequestDispatcher ofServer) {
         server = ofServer.server;
         executor = ofServer.executor;
-        direct = ofServer.direct;
+        others = ofServer.others;
         clients = ofServer.clients;
         appends = ofServer.appends;
         check = ofServer.check;
@@ -124,28 +130,19 @@ final class RequestDispatcher implements RequestHandler {
     private void execute(final MessageType type, final MessageLite request, final Runnable task) {
         if (type == MessageType.CLIENT_REQUEST) {
             // After the client's earlier requests.
-            final RaftClientRequestProto ofClient = (RaftClientRequestProto) request;
-            final SerialExecutor queue = queueOf(ofClient);
-            if (direct && ofClient.hasWrite()) {
-                queue.executeHere(task);
-            } else {
-                queue.execute(task);
-            }
+            queueOf((RaftClientRequestProto) request).execute(task);
         } else {
-            executor.execute(task);
+            others.execute(task);
         }
     }
 
     private void append(final AppendEntriesRequestProto request, final Runnable task, final Runnable taken,
         final CompletableFuture<?> result) {
-        final boolean here = direct && isOfKnownLeader(request);
         final AppendQueue queue = request.getEntriesCount() > 0 ? appends.of(groupOf(request)) : null;
         if (queue != null) {
             final AppendQueue.Request queued = new AppendQueue.Request(request, task, taken, result);
             result.whenComplete((reply, failure) -> queue.end(queued));
-            queue.add(queued, here);
-        } else if (here) {
-            task.run();
+            queue.add(queued);
         } else {
             executor.execute(task);
         }
@@ -167,18 +164,6 @@ final class RequestDispatcher implements RequestHandler {
         client = of;
         inOrder = clients.enter(of);
         return inOrder;
-    }
-
-    /** Whether the leader is the current one: to follow another leader, the engine ends its activities and writes to disk. */
-    private boolean isOfKnownLeader(final AppendEntriesRequestProto request) {
-        try {
-            final DivisionInfo info = server.getDivision(groupOf(request)).getInfo();
-            return info.isFollower() && info.getCurrentTerm() == request.getLeaderTerm() &&
-                RaftPeerId.valueOf(request.getServerRequest().getRequestorId()).equals(info.getLeaderId());
-        } catch (final IOException e) {
-            // There is no such group: the engine reports it.
-            return false;
-        }
     }
 
     private CompletableFuture<? extends MessageLite> ask(final MessageType type, final MessageLite request) throws Exception {

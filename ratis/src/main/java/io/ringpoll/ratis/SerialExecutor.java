@@ -2,7 +2,6 @@ package io.ringpoll.ratis;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,30 +41,6 @@ final class SerialExecutor implements Executor {
     /** Whether no task is running or pending. */
     synchronized boolean isIdle() {
         return !running;
-    }
-
-    /** Runs a task on the calling thread, unless another one is running or pending. */
-    void executeHere(final Runnable task) {
-        synchronized (this) {
-            if (running) {
-                tasks.addLast(task);
-                return;
-            }
-            running = true;
-        }
-        run(task);
-        synchronized (this) {
-            running = !tasks.isEmpty();
-            if (!running) {
-                return;
-            }
-        }
-        try {
-            start();
-        } catch (final RejectedExecutionException e) {
-            // The server is closing, with the connections of the tasks that were submitted meanwhile.
-            return;
-        }
     }
 
     private synchronized void stop() {

@@ -5,13 +5,11 @@ import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.RequestHandler;
+import io.ringpoll.internal.transport.RequestThreads;
 import io.ringpoll.internal.transport.ResourceStack;
 import io.ringpoll.internal.transport.TransportCounters;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
@@ -27,11 +25,9 @@ import org.slf4j.LoggerFactory;
  */
 final class ServerNode {
     private static final Logger LOG = LoggerFactory.getLogger(ServerNode.class);
-    private static final long EXECUTOR_STOP_MS = 1_000;
-
     private final RaftServer server;
     private final TransportCounters counters = new TransportCounters();
-    private volatile ExecutorService executor;
+    private volatile RequestThreads executor;
     private Node node;
     /** Of the open node; null if it is not open. */
     private ResourceStack resources;
@@ -68,13 +64,12 @@ final class ServerNode {
             .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
         final Own own = own();
         // A node that ends meanwhile has one of its own.
-        final ExecutorService threads =
-            Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
+        final RequestThreads threads = new RequestThreads(name + "-worker-", RdmaConfigKeys.direct(properties));
         executor = threads;
-        taken.push(() -> end(threads));
-        final StreamServer streams = new StreamServer(server, threads, address -> open());
+        taken.push(threads::end);
+        final StreamServer streams = new StreamServer(server, threads.elsewhere(), address -> open());
         final RequestHandler requests =
-            new StreamRequests(streams, new RequestDispatcher(server, threads, RdmaConfigKeys.direct(properties)));
+            new StreamRequests(streams, new RequestDispatcher(server, threads, threads.elsewhere()));
         final LocalDevice device = LocalDevice.open(RdmaConfig.api(properties), own.host());
         host = device.address();
         port = own.port();
@@ -83,23 +78,6 @@ final class ServerNode {
         taken.push(streams);
         taken.push(new RdmaServerMetrics(server.getId().toString(), counters)::unregister);
         return opened;
-    }
-
-    /**
-     * Ends the request threads, and interrupts only those that do not end by themselves: an interrupt fails a write of the engine
-     * to a file, for instance of a configuration or a piece of a snapshot.
-     */
-    private static void end(final ExecutorService threads) {
-        threads.shutdown();
-        try {
-            if (!threads.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS)) {
-                threads.shutdownNow();
-                threads.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
-            }
-        } catch (final InterruptedException e) {
-            threads.shutdownNow();
-            Thread.currentThread().interrupt();
-        }
     }
 
     /** Where this server listens: the host is null for any device, the port 0 for any that is free. */
@@ -152,7 +130,7 @@ final class ServerNode {
         return port;
     }
 
-    ExecutorService executor() {
+    RequestThreads executor() {
         return executor;
     }
 

@@ -42,7 +42,7 @@ class AppendQueueTest {
         result.whenComplete((reply, failure) -> events.add(name + ": " + failure.getMessage()));
         final AppendQueue.Request request = new AppendQueue.Request(
             message.build(), () -> events.add(name), () -> events.add(name + " dropped"), result);
-        queue.add(request, false);
+        queue.add(request);
         return request;
     }
 

@@ -62,7 +62,7 @@ class RdmaConfigKeysTest {
         assertNull(RdmaConfigKeys.serverHost(properties));
         assertNull(RdmaConfigKeys.clientHost(properties));
         assertEquals(0, RdmaConfigKeys.serverPort(properties));
-        assertFalse(RdmaConfigKeys.direct(properties));
+        assertTrue(RdmaConfigKeys.direct(properties));
         assertTrue(RdmaConfigKeys.countersFile(properties));
         assertEquals(10, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(500, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
@@ -95,7 +95,7 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.poller.spin", "5us");
         properties.set("raft.rdma.handlers", "parallel");
         properties.set("raft.rdma.handler.wait", "busy-spin");
-        properties.set("raft.rdma.server.direct", "true");
+        properties.set("raft.rdma.server.direct", "false");
         properties.set("raft.rdma.server.counters-file", "false");
         assertEquals("10.0.0.1", RdmaConfigKeys.serverHost(properties));
         assertEquals(65_535, RdmaConfigKeys.serverPort(properties));
@@ -106,7 +106,7 @@ class RdmaConfigKeysTest {
             nodeConfig());
         assertEquals(1, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
-        assertTrue(RdmaConfigKeys.direct(properties));
+        assertFalse(RdmaConfigKeys.direct(properties));
         assertFalse(RdmaConfigKeys.countersFile(properties));
     }
 

@@ -89,7 +89,7 @@ class RepeatedAppendsTest {
         server.start();
         log = server.getDivision(GROUP).getRaftLog();
         // On the calling thread, so that a request has been passed when the call returns.
-        handler = new RequestDispatcher(server, Runnable::run, false).forConnection();
+        handler = new RequestDispatcher(server, Runnable::run, Runnable::run).forConnection();
         assertEquals(AppendResult.SUCCESS, answer(append(A, 1)).getResult());
     }
 
@@ -168,7 +168,7 @@ class RepeatedAppendsTest {
     @Test
     void shouldStoreTheEntriesOfANewLeaderBehindACallOfTheFormerOneThatHasNotReturned() throws Exception {
         try (ExecutorService threads = Executors.newCachedThreadPool()) {
-            handler = new RequestDispatcher(server, threads, false).forConnection();
+            handler = new RequestDispatcher(server, threads, threads).forConnection();
             final CompletableFuture<AppendEntriesReplyProto> pending;
             final CompletableFuture<AppendEntriesReplyProto> other;
             try (AutoCloseableLock slow = ((RaftLogBase) log).writeLock()) {

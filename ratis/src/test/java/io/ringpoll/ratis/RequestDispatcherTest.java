@@ -99,7 +99,7 @@ class RequestDispatcherTest {
         when(server.getDivision(GROUP)).thenReturn(group);
         when(server.getGroupIds()).thenReturn(List.of(GROUP));
         when(server.getId()).thenReturn(MEMBER.getPeerId());
-        handler = new RequestDispatcher(server, executor, false).forConnection();
+        handler = new RequestDispatcher(server, executor, executor).forConnection();
     }
 
     @AfterEach
@@ -168,7 +168,7 @@ class RequestDispatcherTest {
     @Test
     void shouldForgetAClientWhoseLastConnectionHasEnded() throws Exception {
         final ClientQueues clients = new ClientQueues(executor);
-        final RequestHandler root = new RequestDispatcher(server, executor, false, clients);
+        final RequestHandler root = new RequestDispatcher(server, executor, executor, clients);
         final RequestHandler first = root.forConnection();
         final RequestHandler second = root.forConnection();
         final RequestHandler silent = root.forConnection();
@@ -220,50 +220,9 @@ class RequestDispatcherTest {
         assertEquals(List.of(1, 2, 3), takenAtTheEnd);
     }
 
-    @Test
-    void shouldProcessADirectWriteOnTheHandlersThreadUnlessOthersWait() throws Exception {
-        final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
-        assertTrue(ask(direct, 1).isDone());
-        final CompletableFuture<? extends MessageLite> read =
-            ask(direct, 0, RaftClientRequest.readRequestType());
-        final CompletableFuture<? extends MessageLite> write = ask(direct, 2);
-        assertFalse(write.isDone());
-        unblocked.countDown();
-        read.get(30, TimeUnit.SECONDS);
-        write.get(30, TimeUnit.SECONDS);
-        assertEquals(List.of(1L, 0L, 2L), asked);
-    }
-
-    @Test
-    void shouldProcessEntriesDirectlyOnlyFromTheKnownLeader() throws Exception {
-        final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
-        final DivisionInfo info = mock(DivisionInfo.class);
-        when(server.getDivision(GROUP).getInfo()).thenReturn(info);
-        when(info.isFollower()).thenReturn(true);
-        when(info.getCurrentTerm()).thenReturn(7L);
-        when(info.getLeaderId()).thenReturn(RaftPeerId.valueOf("leader"));
-        when(server.appendEntriesAsync(any())).thenAnswer(call -> {
-            appendedBy.add(Thread.currentThread());
-            return CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
-        });
-        append(direct, "leader", 7);
-        append(direct, "leader", 8);
-        append(direct, "another", 7);
-        append(handler, "leader", 7);
-        when(info.isFollower()).thenReturn(false);
-        append(direct, "leader", 7);
-        when(server.getDivision(GROUP)).thenThrow(new GroupMismatchException("not here"));
-        append(direct, "leader", 7);
-        assertSame(Thread.currentThread(), appendedBy.removeFirst());
-        assertEquals(5, appendedBy.size());
-        assertFalse(appendedBy.contains(Thread.currentThread()));
-    }
-
     /** A leader does not wait for replies; the engine would refuse entries without the ones before. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldPassEntriesInOrderAndHeartbeatsAtOnce(final boolean isDirect) throws Exception {
-        final RequestHandler entries = new RequestDispatcher(server, executor, isDirect).forConnection();
+    @Test
+    void shouldPassEntriesInOrderAndHeartbeatsAtOnce() throws Exception {
         final DivisionInfo info = mock(DivisionInfo.class);
         when(server.getDivision(GROUP).getInfo()).thenReturn(info);
         when(info.getLeaderId()).thenReturn(RaftPeerId.valueOf("leader"));
@@ -278,11 +237,11 @@ class RequestDispatcherTest {
         });
         final List<CompletableFuture<? extends MessageLite>> replies = new ArrayList<>();
         for (int index = 0; index < 100; index++) {
-            replies.add(appendTo(entries, LogEntryProto.newBuilder().setIndex(index).build()));
+            replies.add(appendTo(handler, LogEntryProto.newBuilder().setIndex(index).build()));
             // The first one was passed while another server was the leader: those behind it must wait.
             when(info.isFollower()).thenReturn(true);
         }
-        append(entries, "leader", 0);
+        append(handler, "leader", 0);
         assertEquals(List.of(-1L), List.copyOf(asked));
         unblocked.countDown();
         for (final CompletableFuture<? extends MessageLite> reply : replies) {

@@ -1,9 +1,7 @@
 package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
@@ -56,8 +54,6 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
-import org.apache.ratis.protocol.exceptions.GroupMismatchException;
-import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
@@ -79,7 +75,7 @@ class RequestKindsTest {
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private final RaftServer server = mock(RaftServer.class);
-    private final RequestHandler handler = new RequestDispatcher(server, executor, false).forConnection();
+    private final RequestHandler handler = new RequestDispatcher(server, executor, executor).forConnection();
 
     @BeforeEach
     void name() {
@@ -197,35 +193,5 @@ class RequestKindsTest {
         final Throwable failure = assertThrows(ExecutionException.class, () ->
             ask(MessageType.REQUEST_VOTE, RequestVoteRequestProto.newBuilder().setServerRequest(HEADER).build()));
         assertInstanceOf(AssertionError.class, failure.getCause());
-    }
-
-    private void append(final RequestHandler direct) throws Exception {
-        direct.handle(MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.newBuilder().setLeaderTerm(TERM)
-            .setServerRequest(HEADER.toBuilder().setRequestorId(RaftPeerId.valueOf("leader").toByteString())).build())
-            .get(30, TimeUnit.SECONDS);
-    }
-
-    /** To follow a leader anew, and to find out that there is no such group, may block. */
-    @Test
-    void shouldProcessEntriesOnARequestThreadIfItIsNoFollowerOrHasNoSuchGroup() throws Exception {
-        final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
-        final RaftServer.Division group = mock(RaftServer.Division.class);
-        final DivisionInfo info = mock(DivisionInfo.class);
-        when(group.getInfo()).thenReturn(info);
-        when(info.getCurrentTerm()).thenReturn(TERM);
-        when(info.getLeaderId()).thenReturn(RaftPeerId.valueOf("leader"));
-        final CompletableFuture<Thread> candidate = new CompletableFuture<>();
-        final CompletableFuture<Thread> stranger = new CompletableFuture<>();
-        when(server.appendEntriesAsync(any())).thenAnswer(call -> {
-            (candidate.isDone() ? stranger : candidate).complete(Thread.currentThread());
-            return CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
-        });
-        when(server.getDivision(GROUP)).thenReturn(group);
-        assertFalse(info.isFollower());
-        append(direct);
-        assertNotSame(Thread.currentThread(), candidate.join());
-        when(server.getDivision(GROUP)).thenThrow(new GroupMismatchException("not here"));
-        append(direct);
-        assertNotSame(Thread.currentThread(), stranger.join());
     }
 }

@@ -39,26 +39,8 @@ class SerialExecutorTest {
         serial.execute(() -> idle.add(serial.isIdle()));
         assertFalse(serial.isIdle());
         threads.remove().run();
-        serial.executeHere(() -> idle.add(serial.isIdle()));
-        assertEquals(List.of(false, false), idle);
+        assertEquals(List.of(false), idle);
         assertTrue(serial.isIdle());
-    }
-
-    @Test
-    void shouldRunATaskHereOnlyWithoutARunningOrPendingOne() {
-        serial.executeHere(() -> {
-            ran.add(1);
-            serial.executeHere(() -> ran.add(2));
-            serial.execute(() -> ran.add(3));
-        });
-        assertEquals(List.of(1), ran);
-        serial.executeHere(() -> ran.add(4));
-        assertEquals(1, threads.size());
-        threads.remove().run();
-        assertEquals(List.of(1, 2, 3, 4), ran);
-        serial.executeHere(() -> ran.add(5));
-        assertEquals(List.of(1, 2, 3, 4, 5), ran);
-        assertTrue(threads.isEmpty());
     }
 
     @Test
@@ -72,7 +54,8 @@ class SerialExecutorTest {
         serial.execute(() -> ran.add(3));
         threads.remove().run();
         assertEquals(List.of(3), ran);
-        serial.executeHere(() -> ran.add(4));
+        serial.execute(() -> ran.add(4));
+        threads.remove().run();
         assertEquals(List.of(3, 4), ran);
     }
 

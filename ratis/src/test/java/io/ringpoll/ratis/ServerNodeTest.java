@@ -61,11 +61,11 @@ class ServerNodeTest {
         MetricRegistries.global().addReporterRegistration(starting, stopping);
         try {
             node.open();
-            final ExecutorService first = node.executor();
+            final ExecutorService first = node.executor().elsewhere();
             final Thread resetting = Thread.ofPlatform().daemon().start(node::reset);
             assertTrue(ending.await(TIMEOUT_S, TimeUnit.SECONDS));
             node.open();
-            final ExecutorService second = node.executor();
+            final ExecutorService second = node.executor().elsewhere();
             opened.countDown();
             assertTrue(resetting.join(Duration.ofSeconds(TIMEOUT_S)));
             assertNotSame(first, second);

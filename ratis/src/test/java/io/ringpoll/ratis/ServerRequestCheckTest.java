@@ -92,7 +92,7 @@ class ServerRequestCheckTest {
             // It is the leader.
             assertTrue(client.io().send(Message.valueOf("first")).isSuccess());
         }
-        handler = new RequestDispatcher(server, Runnable::run, false);
+        handler = new RequestDispatcher(server, Runnable::run, Runnable::run);
     }
 
     @AfterEach

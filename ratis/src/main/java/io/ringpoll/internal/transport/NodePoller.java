@@ -2,15 +2,14 @@ package io.ringpoll.internal.transport;
 
 import io.ringpoll.completion.CompletionQueue;
 import io.ringpoll.completion.WorkCompletion;
+import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.poller.PollerCounters;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *   queues of node B -'                                    '-&gt; links of node B
  * </pre>
  *
- * <p>Thread-safe; completions are handled on the threads of {@link PollerConfig#handlers()}.
+ * <p>Thread-safe; completions are handled on the threads of {@link PollerConfig#handlers()}. If that is the poller's thread, the
+ * poller has two {@link PollingThreads}, which take turns.
  */
 final class NodePoller {
     private static final Logger LOG = LoggerFactory.getLogger(NodePoller.class);
@@ -49,6 +49,9 @@ final class NodePoller {
     /** Null unless enabled. */
     private final WaitCheck check;
     private final Pipeline pipeline;
+    /** The poller of {@link #threads}; both are null if the handlers have threads of their own. */
+    private final InvokedAgent agent;
+    private final PollingThreads threads;
     private final Set<Node> nodes = ConcurrentHashMap.newKeySet();
 
     private NodePoller(final String name, final PollerConfig config, final boolean countersFile) {
@@ -56,6 +59,8 @@ final class NodePoller {
         check = WaitCheck.ofProperty(name);
         try {
             pipeline = start(name, countersFile);
+            agent = config.handlers() == HandlerThreads.POLLER ? (InvokedAgent) pipeline.agent() : null;
+            threads = agent == null ? null : startThreads();
         } catch (final RuntimeException | Error failure) {
             endCheck();
             throw failure;
@@ -88,19 +93,31 @@ final class NodePoller {
         }
     }
 
+    private PollingThreads startThreads() {
+        try {
+            return new PollingThreads(agent.roleName(), config.cpu(), agent, pipeline.agentIdleStrategy());
+        } catch (final RuntimeException | Error failure) {
+            pipeline.close();
+            throw failure;
+        }
+    }
+
     private Pipeline start(final String name, final boolean countersFile) {
         final PipelineBuilder builder = Pipeline.builder().name(name).ringSize(RING_SIZE).pollerName(name + "-poller")
-            .pollerCpu(config.cpu()).idleStrategy(config.newIdleStrategy())
+            .idleStrategy(config.newIdleStrategy())
             .onFailure((failed, where, failure) -> onDeath(name, where, failure));
         if (!countersFile) {
             builder.withoutCountersFile();
         }
         switch (config.handlers()) {
-            case POLLER -> builder.runToCompletion().onAll(new Distributor(), named(name + "-handler"));
+            case POLLER -> builder.asAgent().runToCompletion().onAll(new Distributor(), named(name + "-handler"));
             case ONE -> builder.onAll(new Distributor(), named(name + "-handler"));
             case PARALLEL -> builder.onReceive(new Distributor(), named(name + "-receive"))
                 .onSendWrite(new Distributor(), named(name + "-send-write"))
                 .onError(new Distributor(), named(name + "-error"));
+        }
+        if (config.handlers() != HandlerThreads.POLLER) {
+            builder.pollerCpu(config.cpu());
         }
         return builder.start();
     }
@@ -180,13 +197,20 @@ final class NodePoller {
         final long deadlineNs = System.nanoTime() + timeoutNs;
         pipeline.close(timeoutNs);
         endCheck();
-        final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
-        threads.add(pipeline.pollerThread());
+        if (threads != null) {
+            threads.end();
+        }
         // A second close does not wait.
-        while (threads.stream().anyMatch(Thread::isAlive) && System.nanoTime() - deadlineNs < 0) {
+        while (isInUse() && System.nanoTime() - deadlineNs < 0) {
             LockSupport.parkNanos(PAUSE_NS);
         }
-        return threads.stream().noneMatch(Thread::isAlive);
+        return !isInUse();
+    }
+
+    /** Whether a handler may still be called. */
+    private boolean isInUse() {
+        return agent != null ? agent.isAlive() :
+            pipeline.pollerThread().isAlive() || pipeline.handlerThreads().stream().anyMatch(Thread::isAlive);
     }
 
     private void endCheck() {
@@ -197,6 +221,10 @@ final class NodePoller {
 
     /** Whether completions are handled on the calling thread, which cannot wait for that. */
     boolean isCurrentThread() {
+        if (agent != null) {
+            // A request that a polling thread processes between two duty cycles may wait: the other thread takes over.
+            return agent.isCaller();
+        }
         return Thread.currentThread() == pipeline.pollerThread() || pipeline.handlerThreads().contains(Thread.currentThread());
     }
 
@@ -228,8 +256,8 @@ final class NodePoller {
                 LinkCompletions.handle(link, completion);
                 return;
             }
-            if (call == null) {
-                call = check.register();
+            if (call == null || !call.isOfCurrentThread()) {
+                call = check.ofCurrentThread();
             }
             call.enter();
             try {

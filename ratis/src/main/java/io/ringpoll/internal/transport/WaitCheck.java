@@ -51,6 +51,10 @@ final class WaitCheck {
         private Call() {
         }
 
+        boolean isOfCurrentThread() {
+            return thread == Thread.currentThread();
+        }
+
         /** Called before a handler is called. */
         void enter() {
             number++;
@@ -118,8 +122,12 @@ final class WaitCheck {
         return limitMs == null ? null : new WaitCheck(name, TimeUnit.MILLISECONDS.toNanos(limitMs));
     }
 
-    /** Registers the calling thread, which runs handlers. */
-    Call register() {
+    /** The calls of the calling thread, which runs handlers. */
+    Call ofCurrentThread() {
+        return calls.stream().filter(Call::isOfCurrentThread).findAny().orElseGet(this::register);
+    }
+
+    private Call register() {
         final Call call = new Call();
         calls.add(call);
         return call;

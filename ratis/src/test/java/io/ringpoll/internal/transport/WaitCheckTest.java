@@ -42,7 +42,7 @@ class WaitCheckTest {
     /** Runs the steps of a handler on a thread of its own. */
     private CompletableFuture<AssertionError> handle(final Consumer<WaitCheck.Call> steps) {
         return CompletableFuture.supplyAsync(() -> {
-            final WaitCheck.Call call = check.register();
+            final WaitCheck.Call call = check.ofCurrentThread();
             call.enter();
             steps.accept(call);
             return call.exit();
