@@ -73,6 +73,18 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
     return memcmp(&in6(a)->sin6_addr, &in6(b)->sin6_addr, sizeof(struct in6_addr)) == 0;
 }
 
+/* As check_local; cm_lock held, which a fork takes: the child gets no socket. */
+static int try_to_bind(const struct sockaddr *address, size_t length)
+{
+    const int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return errno == EAFNOSUPPORT ? EADDRNOTAVAIL : errno;
+    const int error = bind(fd, address, (socklen_t)length) == 0 ? 0 : EADDRNOTAVAIL;
+    (void)close(fd);
+    return error;
+}
+
 /* Returns 0 if the machine itself has the address, EADDRNOTAVAIL if not, another errno value if that cannot be found out. */
 static int check_local(const struct sockaddr *address)
 {
@@ -81,11 +93,9 @@ static int check_local(const struct sockaddr *address)
 
     memcpy(&tried, address, length);
     set_port((struct sockaddr *)&tried, 0);
-    const int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return errno == EAFNOSUPPORT ? EADDRNOTAVAIL : errno;
-    const int error = bind(fd, (struct sockaddr *)&tried, (socklen_t)length) == 0 ? 0 : EADDRNOTAVAIL;
-    (void)close(fd);
+    cm_hold();
+    const int error = try_to_bind((struct sockaddr *)&tried, length);
+    cm_release();
     return error;
 }
 

@@ -449,6 +449,34 @@ static void should_close_the_socket_of_a_connection_that_was_removed(void)
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
+static void *resolve_addresses(void *ends)
+{
+    struct sockaddr_in address = address_of(1);
+
+    while (!*(_Atomic bool *)ends) {
+        struct rdma_cm_id *id;
+
+        CHECK_EQ(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0);
+        CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 1000), 0);
+        CHECK_EQ(rdma_destroy_id(id), 0);
+    }
+    return NULL;
+}
+
+/* The resolution of an address opens one for a moment. */
+static void should_keep_no_socket_in_the_child_of_a_fork_while_a_thread_resolves_addresses(void)
+{
+    const int before = count_sockets_of_a_child();
+    _Atomic bool ends = false;
+    pthread_t thread;
+
+    CHECK_EQ(pthread_create(&thread, NULL, resolve_addresses, &ends), 0);
+    for (int i = 0; i < 200; i++)
+        CHECK_EQ(count_sockets_of_a_child(), before);
+    ends = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
 static void request_event(struct verbs_pair *pair)
 {
     CHECK_EQ(ibv_req_notify_cq(pair->cq[0], 0), 0);
@@ -632,6 +660,8 @@ const struct test fork_state_tests[] = {
         should_fail_a_queue_pair_in_the_child_of_a_fork_while_its_queue_overruns},
     {"the child of a fork has descriptors of its own also if its parent has no more",
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
+    {"the child of a fork keeps no socket while a thread of its parent resolves addresses",
+        should_keep_no_socket_in_the_child_of_a_fork_while_a_thread_resolves_addresses},
     {"the child of a fork times out a disconnection", should_time_out_a_disconnection_in_the_child_of_a_fork},
     {"the child of a fork frees an id during a time-out", should_free_an_id_in_the_child_of_a_fork_during_a_time_out},
     {"the child of a fork that has closed all descriptors uses its own files",
