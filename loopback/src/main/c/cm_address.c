@@ -184,6 +184,7 @@ void cm_address_forget(void)
 {
     for (size_t port = 0; port < sizeof(ports) / sizeof(ports[0]); port++) {
         for (struct cm_id *id = ports[port]; id != NULL; id = id->next_on_port) {
+            id->has_machine_port = false;
             if (id->state == CM_LISTENING)
                 id->state = CM_ENDED;
         }

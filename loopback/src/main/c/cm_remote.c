@@ -526,9 +526,20 @@ static void connected(int socket)
     (void)new_remote(socket);
 }
 
+/* In the child of a fork, the port of an id that was bound before is the parent's. */
+static int take_own_port(struct cm_id *bound)
+{
+    const int error = bound->has_machine_port ? 0 : cm_port_take(bound->port);
+
+    bound->has_machine_port = !error;
+    return error;
+}
+
 int cm_remote_listen(struct cm_id *listener)
 {
-    return cm_port_listen(listener->port, connected);
+    const int error = take_own_port(listener);
+
+    return error ? error : cm_port_listen(listener->port, connected);
 }
 
 bool cm_remote_always(void)

@@ -178,6 +178,7 @@ int main(int argc, char **argv)
     count += run_list(wait_tests, filter);
     count += run_list(fork_tests, filter);
     count += run_list(fork_state_tests, filter);
+    count += run_list(fork_connection_tests, filter);
     count += run_list(process_tests, filter);
     count += run_list(kill_tests, filter);
     count += run_list(edge_tests, filter);

@@ -66,6 +66,7 @@ extern const struct test wait_tests[];
 extern const struct test stream_tests[];
 extern const struct test fork_tests[];
 extern const struct test fork_state_tests[];
+extern const struct test fork_connection_tests[];
 extern const struct test speed_tests[];
 
 /* test_process.c, test_kill.c, test_edge.c, test_wait.c: this program as the other process of a test. */

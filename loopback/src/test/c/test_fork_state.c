@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "id_pair.h"
 #include "process_end.h"
 #include "qp.h"
 #include "ringpoll_loopback.h"
@@ -540,107 +539,6 @@ static void should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_mo
     verbs_pair_close(&pair);
 }
 
-static int await_event(const struct id_pair *pair, const struct rdma_cm_id *id, enum rdma_cm_event_type type)
-{
-    struct rdma_cm_event *event;
-    bool found = false;
-    int status = 0;
-
-    while (!found) {
-        CHECK_EQ(rdma_get_cm_event(pair->channel, &event), 0);
-        found = event->id == id && event->event == type;
-        status = event->status;
-        CHECK_EQ(rdma_ack_cm_event(event), 0);
-    }
-    return status;
-}
-
-/* The peer does not answer. The timer is the parent's, and has a reference to its id. */
-static void should_time_out_a_disconnection_in_the_child_of_a_fork(void)
-{
-    const int64_t before = ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID);
-    struct id_pair pair;
-    int status;
-
-    id_pair_open(&pair, 7);
-    CHECK_EQ(rdma_disconnect(pair.active), 0);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        alarm(CHILD_S);
-    CHECK_EQ(await_event(&pair, pair.active, RDMA_CM_EVENT_DISCONNECTED), -ETIMEDOUT);
-    CHECK_EQ(await_event(&pair, pair.active, RDMA_CM_EVENT_TIMEWAIT_EXIT), 0);
-    id_pair_close(&pair);
-    CHECK_EQ(ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID), before);
-    if (child == 0)
-        _exit(0);
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
-}
-
-/* It destroys the id before the time is over. */
-static void should_free_an_id_in_the_child_of_a_fork_during_a_time_out(void)
-{
-    const int64_t before = ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID);
-    struct id_pair pair;
-    int status;
-
-    id_pair_open(&pair, 7);
-    CHECK_EQ(rdma_disconnect(pair.active), 0);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        alarm(CHILD_S);
-    id_pair_close(&pair);
-    CHECK_EQ(ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID), before);
-    if (child == 0)
-        _exit(0);
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
-}
-
-/* More than this process has. */
-#define FILES 256
-
-static void connect_without_the_descriptors_of_the_parent(void)
-{
-    static int files[FILES];
-    struct id_pair pair;
-
-    CHECK_EQ(close_range(3, ~0u, 0), 0);
-    for (int i = 0; i < FILES; i++) {
-        files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        CHECK(files[i] >= 0);
-    }
-    id_pair_open(&pair, 7);
-    id_pair_close(&pair);
-    for (int i = 0; i < FILES; i++) {
-        struct stat file;
-
-        CHECK_EQ(fstat(files[i], &file), 0);
-        CHECK(S_ISCHR(file.st_mode));
-    }
-}
-
-/* As a daemon does: the numbers of the descriptors that the device had in the parent are those of the child's own files. */
-static void should_leave_the_files_alone_of_a_child_that_has_closed_all_descriptors(void)
-{
-    struct id_pair pair;
-    int status;
-
-    id_pair_open(&pair, 7);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        alarm(CHILD_S);
-        connect_without_the_descriptors_of_the_parent();
-        _exit(0);
-    }
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
-    id_pair_close(&pair);
-}
-
 const struct test fork_state_tests[] = {
     {"the child of a fork builds a list while a thread of its parent builds one",
         should_build_a_list_in_the_child_of_a_fork_while_a_thread_builds_one},
@@ -662,9 +560,5 @@ const struct test fork_state_tests[] = {
         should_have_descriptors_of_its_own_in_a_child_whose_parent_has_no_more},
     {"the child of a fork keeps no socket while a thread of its parent resolves addresses",
         should_keep_no_socket_in_the_child_of_a_fork_while_a_thread_resolves_addresses},
-    {"the child of a fork times out a disconnection", should_time_out_a_disconnection_in_the_child_of_a_fork},
-    {"the child of a fork frees an id during a time-out", should_free_an_id_in_the_child_of_a_fork_during_a_time_out},
-    {"the child of a fork that has closed all descriptors uses its own files",
-        should_leave_the_files_alone_of_a_child_that_has_closed_all_descriptors},
     {NULL, NULL},
 };
