@@ -34,7 +34,7 @@ final class PollingThreads {
     /** Checks without a further request after which the thread that stands by sleeps. */
     private static final int QUIET_CHECKS = 10;
     /** Requests are rare if the time between them is longer. */
-    private static final long LOAD_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long LOAD_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Time after a take-over in which request threads process all requests. */
     private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
 

@@ -216,7 +216,7 @@ class PollingThreadsTest {
     void shouldProcessARequestOnThePollingThreadIfThereIsNoOther() throws Exception {
         start(threads);
         threads.elsewhere().shutdown();
-        Uninterruptibles.sleepUninterruptibly(50, TimeUnit.MILLISECONDS);
+        Uninterruptibles.sleepUninterruptibly(100, TimeUnit.MILLISECONDS);
         Nodes.assertEchoed(link, Nodes.random(10));
         assertTrue(isPolling(latest.get()), latest.get().getName());
     }
