@@ -1,6 +1,7 @@
 package io.ringpoll.os;
 
 import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -138,6 +139,24 @@ class DescriptorPollTest {
         // Late, but not an error.
         poll.wakeUp();
         assertEquals(List.of(), ran);
+    }
+
+    /** A call that was refused is no use of the closed wait: it keeps no other thread out. */
+    @Test
+    void shouldRefuseCallsOfAllThreadsAfterCloseForTheSameReason() {
+        final DescriptorPoll poll = new DescriptorPoll();
+        poll.close();
+        assertEquals("the wait is closed", assertThrows(IllegalStateException.class, () -> poll.await(0)).getMessage());
+        assertEquals("the wait is closed", assertInstanceOf(IllegalStateException.class,
+            assertThrows(AssertionError.class, OtherThread.run(() -> poll.await(0))::result).getCause()).getMessage());
+    }
+
+    /** That of the standard input. */
+    @Test
+    void shouldTakeDescriptor0() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            assertDoesNotThrow(() -> poll.add(0, () -> ran.add(0)));
+        }
     }
 
     /** Otherwise it would never end, and wait for another file with the number of its own descriptor at the next time. */
