@@ -109,15 +109,20 @@ final class PollerAgent implements InvokedAgent, Polling {
                 LockSupport.parkNanos(NOT_INVOKED_NS);
                 return;
             }
+            if (invoker != caller) {
+                leave();
+                return;
+            }
             try {
-                if (invoker == caller && state == State.STARTED && running) {
+                if (state == State.STARTED && running) {
                     loop.idle(workCount);
                 }
             } catch (final Throwable failure) {
                 die(failure);
                 throw failure;
             } finally {
-                leave();
+                // As after a duty cycle: a handler's timed work may have closed the agent, and no duty cycle may follow.
+                release();
             }
         }
 

@@ -464,8 +464,7 @@ class PollerAgentTest {
         }
         final List<Integer> idled = new ArrayList<>();
         final IdleStrategy own = idleStrategy(idled::add);
-        final Pipeline pipeline = Pipeline.builder().asAgent().withoutCountersFile().runToCompletion().onAll(all).queue(queue)
-            .idleStrategy(own).start();
+        final Pipeline pipeline = start(own);
         final IdleStrategy idle = pipeline.agentIdleStrategy();
         assertSame(idle, pipeline.agentIdleStrategy());
         // Nobody has invoked the agent yet.
@@ -490,13 +489,41 @@ class PollerAgentTest {
         final IdleStrategy broken = idleStrategy(workCount -> {
             throw new IllegalStateException("broken");
         });
-        final Pipeline pipeline = Pipeline.builder().asAgent().withoutCountersFile().runToCompletion().onAll(all).queue(queue)
-            .idleStrategy(broken).start();
+        final Pipeline pipeline = start(broken);
         final AgentInvoker invoker = invoker(pipeline);
         invoker.invoke();
         assertEquals("broken", assertThrows(IllegalStateException.class, pipeline.agentIdleStrategy()::idle).getMessage());
         assertEquals(PipelineState.HALTED, pipeline.state());
         assertEquals("broken", pipeline.failure().getMessage());
+        pipeline.close(BOUND_NS);
+    }
+
+    /** An {@code AgentRunner} ends when its thread is interrupted. */
+    @Test
+    void shouldLeaveAnInterruptToTheInvokingThread() {
+        final Pipeline pipeline = start(idleStrategy(workCount -> { }));
+        final AgentInvoker invoker = invoker(pipeline);
+        for (int round = 0; round < 2; round++) {
+            invoker.invoke();
+            Thread.currentThread().interrupt();
+            pipeline.agentIdleStrategy().idle(0);
+            assertTrue(Thread.interrupted());
+            // The strategy is not called while the pipeline is paused.
+            assertTrue(pipeline.pause(BOUND_NS));
+        }
+        pipeline.close(BOUND_NS);
+    }
+
+    @Test
+    void shouldEndWhenTheAgentIsClosedWhileItIdles() {
+        final AtomicReference<PollerAgent> agent = new AtomicReference<>();
+        final Pipeline pipeline = start(idleStrategy(workCount -> agent.get().onClose()));
+        agent.set((PollerAgent) pipeline.agent());
+        final AgentInvoker invoker = invoker(pipeline);
+        invoker.invoke();
+        assertTrue(agent.get().isAlive());
+        pipeline.agentIdleStrategy().idle(0);
+        assertFalse(agent.get().isAlive());
         pipeline.close(BOUND_NS);
     }
 
@@ -529,6 +556,11 @@ class PollerAgentTest {
                 // Nothing to reset.
             }
         };
+    }
+
+    private Pipeline start(final IdleStrategy idle) {
+        return Pipeline.builder().asAgent().withoutCountersFile().runToCompletion().onAll(all).queue(queue).idleStrategy(idle)
+            .start();
     }
 
     private Pipeline start(final boolean runsToCompletion, final CompletionHandler handler) {

@@ -109,7 +109,9 @@ public final class PollerLoop implements Runnable {
         while (running) {
             final int workCount = poller.doWork();
             stallTracker.onCycle(poller.cycles(), workCount > 0);
-            idle(workCount);
+            if (idle(workCount)) {
+                onSlept();
+            }
         }
     }
 
@@ -123,19 +125,19 @@ public final class PollerLoop implements Runnable {
      * Idles after a duty cycle of the calling thread as its outcome demands: after work and empty rounds by the idle strategy.
      *
      * @param workCount result of the duty cycle
+     * @return whether the thread may have slept
      */
-    public void idle(final int workCount) {
+    public boolean idle(final int workCount) {
         final Outcome outcome = poller.outcome();
         if (outcome == Outcome.WORKED || outcome == Outcome.EMPTY) {
             fullCycles = 0;
-            if (workCount == 0 && !spins) {
+            final boolean mayBlock = workCount == 0 && !spins;
+            if (mayBlock) {
                 // Behind the poll that follows a sleep: an answer that has arrived meanwhile precedes its time-out.
                 poller.runTimedWork();
             }
             idleStrategy.idle(workCount);
-            if (workCount == 0 && !spins) {
-                onSlept();
-            }
+            return mayBlock;
         } else if (outcome == Outcome.RING_FULL) {
             if (++fullCycles <= FULL_RING_SPINS) {
                 Thread.onSpinWait();
@@ -143,15 +145,15 @@ public final class PollerLoop implements Runnable {
                 Thread.yield();
                 stallTracker.restart(poller.cycles());
             }
-        } else {
-            LockSupport.parkNanos(PAUSED_PARK_NS);
-            poller.runTimedWork();
-            onSlept();
+            return false;
         }
+        LockSupport.parkNanos(PAUSED_PARK_NS);
+        poller.runTimedWork();
+        return true;
     }
 
     private void onSlept() {
-        // A handler or task on this thread may have left the interrupt flag set: a parking strategy would spin.
+        // A handler or task may have left the interrupt flag of this thread set: a parking strategy would spin.
         Thread.interrupted();
         stallTracker.restart(poller.cycles());
     }
