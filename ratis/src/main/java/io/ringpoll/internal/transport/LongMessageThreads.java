@@ -30,7 +30,8 @@ final class LongMessageThreads implements Executor {
     }
 
     LongMessageThreads(final String nodeName) {
-        threads = Executors.newCachedThreadPool(work -> new Worker(this, nodeName + "-long-messages", work));
+        threads = Executors.newCachedThreadPool(
+            work -> new Worker(this, nodeName + "-long-messages", PollingThreads.unpinned(work)));
     }
 
     /** An executor for one connection: its tasks run one at a time, in the order of their submission. */

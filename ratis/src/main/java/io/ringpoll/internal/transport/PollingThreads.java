@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import io.ringpoll.internal.pipeline.InvokedAgent;
 import io.ringpoll.os.ThreadAffinity;
 import java.util.ArrayDeque;
+import java.util.BitSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +26,9 @@ import org.slf4j.LoggerFactory;
  * They process all while requests are rare, so that the thread that stands by can sleep, and for a second after a take-over: an
  * engine that waits often holds up the connections once in a second, for some milliseconds.
  *
+ * <p>If the threads are pinned, a request may run on all CPUs nevertheless, because threads that the engine creates in it
+ * inherit its CPUs, and because the other thread needs the CPU when it takes over.
+ *
  * <p>{@link #end()} may be called by any thread, {@link #leave} by handlers.
  */
 final class PollingThreads {
@@ -41,6 +45,8 @@ final class PollingThreads {
     private final InvokedAgent agent;
     private final IdleStrategy idle;
     private final int cpu;
+    /** The CPUs of the first thread before it was pinned; null if the threads are not pinned. Set before there is a request. */
+    private BitSet unpinned;
     private final PollingThread first;
     /** The second thread is created by the polling thread when there is load for the first time. */
     private boolean isSecondCreated;
@@ -79,7 +85,7 @@ final class PollingThreads {
         public void run() {
             try {
                 if (cpu >= 0) {
-                    ThreadAffinity.pin(cpu);
+                    pin();
                 }
                 if (isFirst) {
                     agent.onStart();
@@ -96,6 +102,17 @@ final class PollingThreads {
             end();
         }
 
+        private BitSet unpinned() {
+            return unpinned;
+        }
+
+        private void pin() {
+            if (isFirst) {
+                unpinned = ThreadAffinity.get();
+            }
+            ThreadAffinity.pin(cpu);
+        }
+
         /** Makes a duty cycle and processes the requests that it leaves; returns false if the other thread polls now. */
         private boolean poll() {
             int workCount = 0;
@@ -103,15 +120,23 @@ final class PollingThreads {
             try {
                 workCount = agent.doWork();
             } catch (final RuntimeException | Error reported) {
-                // The pipeline has halted and has called its listener.
-                return true;
+                // The pipeline has halted and has called its listener. Requests that were left before are not lost.
+                workCount = 0;
             } finally {
                 inCycle = false;
             }
             if (!left.isEmpty() && !processLeft()) {
                 return false;
             }
-            idle.idle(workCount);
+            try {
+                idle.idle(workCount);
+            } catch (final RuntimeException | Error reported) {
+                // As above.
+                return true;
+            } finally {
+                // A handler may have left it: a parking strategy would spin.
+                Thread.interrupted();
+            }
             return true;
         }
 
@@ -129,8 +154,20 @@ final class PollingThreads {
             if (asleep) {
                 LockSupport.unpark(standby);
             }
-            request.threads.runHere(request.task);
+            if (unpinned == null) {
+                request.threads.runHere(request.task);
+            } else {
+                runUnpinned(request);
+            }
             return turn.compareAndSet(number, number + 1);
+        }
+
+        private void runUnpinned(final Left request) {
+            runOn(unpinned);
+            request.threads.runHere(request.task);
+            final BitSet pinned = new BitSet();
+            pinned.set(cpu);
+            runOn(pinned);
         }
 
         /** Whether the other thread can take over, and requests are so frequent that this is worth it. */
@@ -153,6 +190,8 @@ final class PollingThreads {
             long seen = turn.get();
             int quiet = 0;
             while (!ended) {
+                // A late one, meant for a request that has returned: a thread that waits would spin.
+                Thread.interrupted();
                 if (quiet < QUIET_CHECKS) {
                     LockSupport.parkNanos(this, CHECK_NS);
                 } else {
@@ -216,6 +255,27 @@ final class PollingThreads {
             }
             throw (Error) failed.getCause();
         }
+    }
+
+    /** Moves the calling thread to some CPUs. */
+    private static void runOn(final BitSet cpus) {
+        try {
+            ThreadAffinity.set(cpus);
+        } catch (final RuntimeException refused) {
+            LOG.debug("the CPUs of the process have changed", refused);
+        }
+    }
+
+    /**
+     * The work of a thread that the calling one creates: a thread inherits the CPUs of its creator, but those of a pinned polling
+     * thread are for polling.
+     */
+    static Runnable unpinned(final Runnable work) {
+        final BitSet cpus = Thread.currentThread() instanceof final PollingThread creator ? creator.unpinned() : null;
+        return cpus == null ? work : () -> {
+            runOn(cpus);
+            work.run();
+        };
     }
 
     /** Called by the polling thread. */

@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +31,8 @@ public final class RequestThreads implements Executor {
      */
     public RequestThreads(final String name, final boolean mayPollingThread) {
         this.mayPollingThread = mayPollingThread;
-        pool = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name, 0).factory());
+        final ThreadFactory daemons = Thread.ofPlatform().daemon().name(name, 0).factory();
+        pool = Executors.newCachedThreadPool(work -> daemons.newThread(PollingThreads.unpinned(work)));
     }
 
     @Override
