@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.agrona.IoUtil;
 
 /**
@@ -42,11 +43,8 @@ final class ProcessGroup implements AutoCloseable {
         this.contestant = contestant;
         this.launch = launch;
         this.progress = progress;
-        final List<String> addresses = new ArrayList<>();
-        for (int i = 0; i < config.servers(); i++) {
-            addresses.add(config.address() + ":" + contestant.transport().freePort(config.address(), contestant.api()));
-        }
-        peers = String.join(",", addresses);
+        peers = contestant.transport().freePorts(config.address(), contestant.api(), config.servers()).stream()
+            .map(port -> config.address() + ":" + port).collect(Collectors.joining(","));
         folder = Files.createTempDirectory("ringpoll-replicate");
         children = new ChildProcesses(this::deleteFolder);
     }

@@ -28,16 +28,15 @@ final class ReplicatedCluster implements AutoCloseable {
     private ReplicatedCluster(final ReplicateConfig config, final Contestant contestant) throws IOException {
         this.config = config;
         this.contestant = contestant;
+        final List<String> addresses = contestant.transport()
+            .freePorts(config.address(), contestant.api(), 2 * config.servers()).stream()
+            .map(port -> config.address() + ":" + port).toList();
         for (int i = 0; i < config.servers(); i++) {
-            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(freeAddress())
-                .setDataStreamAddress(freeAddress()).build());
+            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(addresses.get(2 * i))
+                .setDataStreamAddress(addresses.get(2 * i + 1)).build());
         }
         // Last: it would remain if an address is not free.
         folder = TemporaryFolder.create("ringpoll-replicate");
-    }
-
-    private String freeAddress() throws IOException {
-        return config.address() + ":" + contestant.transport().freePort(config.address(), contestant.api());
     }
 
     static ReplicatedCluster start(final ReplicateConfig config, final Contestant contestant) throws IOException {

@@ -12,6 +12,9 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.DataStreamClient;
@@ -122,6 +125,15 @@ public enum Transport {
                 return false;
             }
         });
+    }
+
+    /** A number of different free ports: two servers could get the same one otherwise. */
+    List<Integer> freePorts(final String address, final RdmaApi api, final int count) throws IOException {
+        final Set<Integer> ports = new LinkedHashSet<>();
+        while (ports.size() < count) {
+            ports.add(freePort(address, api));
+        }
+        return List.copyOf(ports);
     }
 
     /** Whether a server can listen on a port. */

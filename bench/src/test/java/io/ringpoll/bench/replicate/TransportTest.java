@@ -1,11 +1,13 @@
 package io.ringpoll.bench.replicate;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.internal.rc.RdmaApi;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,5 +24,12 @@ class TransportTest {
             final int port = transport.freePort("127.0.0.1", RdmaApi.RPMA);
             assertTrue(port >= 1024 && port < first, "port " + port);
         }
+    }
+
+    /** Of so many, some would be equal otherwise. */
+    @ParameterizedTest
+    @EnumSource(names = {"NETTY", "GRPC"})
+    void shouldSelectDifferentPortsForTheServersOfAGroup(final Transport transport) throws Exception {
+        assertEquals(1000, Set.copyOf(transport.freePorts("127.0.0.1", RdmaApi.RPMA, 1000)).size());
     }
 }
