@@ -16,14 +16,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The two threads of a poller whose handlers run on the polling thread. One of them polls. Between two duty cycles it also
  * processes a request that a handler has left ({@link RequestThreads}), so that no thread has to be woken for it. The other one
- * stands by: it takes over the polling when the engine does not return from the request, because it waits for a lock or a disk.
+ * is the standby: it takes over the polling when the engine does not return from the request, because it waits for a lock or a
+ * disk.
  * <pre>
- *   first    poll | poll | request | poll | request that waits ................... | stands by
- *   second   stands by ............................. takes over: | poll | poll | poll | request
+ *   first    poll | poll | request | poll | request that waits ................... | standby
+ *   second   standby ............................... takes over: | poll | poll | poll | request
  * </pre>
  *
  * <p>Of several requests in one duty cycle the polling thread processes one, and request threads the others at the same time.
- * They process all while requests are rare, so that the thread that stands by can sleep, and for a second after a take-over: an
+ * They process all while requests are rare, so that the standby thread can sleep, and for a second after a take-over: an
  * engine that waits often holds up the connections once in a second, for some milliseconds.
  *
  * <p>If the threads are pinned, a request may run on all CPUs nevertheless, because threads that the engine creates in it
@@ -35,7 +36,7 @@ final class PollingThreads {
     private static final Logger LOG = LoggerFactory.getLogger(PollingThreads.class);
     /** Period of the checks: a request that waits holds up the connections for up to two of them. */
     private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(2);
-    /** Checks without a further request after which the thread that stands by sleeps. */
+    /** Checks without a further request after which the standby thread sleeps. */
     private static final int QUIET_CHECKS = 10;
     /** Requests are rare if the time between them is longer. */
     private static final long LOAD_NS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -55,9 +56,9 @@ final class PollingThreads {
      * polls from then on: the same one at the end of the request, or the one that takes over.
      */
     private final AtomicLong turn = new AtomicLong();
-    /** The thread that stands by; null while there is none. */
+    /** The standby thread; null while there is none. */
     private volatile PollingThread standby;
-    /** Whether the thread that stands by sleeps. */
+    /** Whether the standby thread sleeps. */
     private volatile boolean asleep;
     private volatile boolean ended;
     /** Times of the latest request and of the latest take-over; they belong to the polling thread. */
@@ -219,7 +220,7 @@ final class PollingThreads {
         }
 
         private boolean takeOver(final long request) {
-            // Before this thread polls: then there is none that stands by.
+            // Before this thread polls: then there is no standby.
             standby = null;
             if (turn.compareAndSet(request, request + 1)) {
                 takeOverNs = System.nanoTime();

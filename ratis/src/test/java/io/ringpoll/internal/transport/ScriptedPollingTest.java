@@ -204,7 +204,7 @@ class ScriptedPollingTest {
             thread.interrupt();
         }
         for (int i = 0; i < 20; i++) {
-            // The thread that stands by does not sleep.
+            // The standby thread does not sleep.
             TimeUnit.MILLISECONDS.sleep(10);
             pollingThread();
         }
