@@ -19,6 +19,28 @@
 /* The limit of a child, which then ends by a signal. */
 #define CHILD_S 20
 
+/* The child has a time limit. */
+static pid_t fork_child(void)
+{
+    const pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0)
+        alarm(CHILD_S);
+    return child;
+}
+
+/* Ends the child; in the parent, waits for that. */
+static void end_child(pid_t child)
+{
+    int status;
+
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
 static int await_event(const struct id_pair *pair, const struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
     struct rdma_cm_event *event;
@@ -39,22 +61,15 @@ static void should_time_out_a_disconnection_in_the_child_of_a_fork(void)
 {
     const int64_t before = ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID);
     struct id_pair pair;
-    int status;
 
     id_pair_open(&pair, 7);
     CHECK_EQ(rdma_disconnect(pair.active), 0);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        alarm(CHILD_S);
+    const pid_t child = fork_child();
     CHECK_EQ(await_event(&pair, pair.active, RDMA_CM_EVENT_DISCONNECTED), -ETIMEDOUT);
     CHECK_EQ(await_event(&pair, pair.active, RDMA_CM_EVENT_TIMEWAIT_EXIT), 0);
     id_pair_close(&pair);
     CHECK_EQ(ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID), before);
-    if (child == 0)
-        _exit(0);
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    end_child(child);
 }
 
 /* It destroys the id before the time is over. */
@@ -62,20 +77,13 @@ static void should_free_an_id_in_the_child_of_a_fork_during_a_time_out(void)
 {
     const int64_t before = ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID);
     struct id_pair pair;
-    int status;
 
     id_pair_open(&pair, 7);
     CHECK_EQ(rdma_disconnect(pair.active), 0);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        alarm(CHILD_S);
+    const pid_t child = fork_child();
     id_pair_close(&pair);
     CHECK_EQ(ringpoll_loopback_live(RINGPOLL_LOOPBACK_CM_ID), before);
-    if (child == 0)
-        _exit(0);
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    end_child(child);
 }
 
 /* Returns 0 or the errno value; the port is released again. */
@@ -111,11 +119,8 @@ static void await(int fd)
 static bool fork_in_turns(struct turns *turns, pid_t *child, int *fd)
 {
     CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, turns->fds), 0);
-    *child = fork();
-    CHECK(*child >= 0);
+    *child = fork_child();
     const bool is_child = *child == 0;
-    if (is_child)
-        alarm(CHILD_S);
     CHECK_EQ(close(turns->fds[is_child ? 0 : 1]), 0);
     *fd = turns->fds[is_child ? 1 : 0];
     return is_child;
@@ -123,10 +128,7 @@ static bool fork_in_turns(struct turns *turns, pid_t *child, int *fd)
 
 static void await_end(pid_t child, int fd)
 {
-    int status;
-
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    end_child(child);
     CHECK_EQ(close(fd), 0);
 }
 
@@ -227,18 +229,12 @@ static void connect_without_the_descriptors_of_the_parent(void)
 static void should_leave_the_files_alone_of_a_child_that_has_closed_all_descriptors(void)
 {
     struct id_pair pair;
-    int status;
 
     id_pair_open(&pair, 7);
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        alarm(CHILD_S);
+    const pid_t child = fork_child();
+    if (child == 0)
         connect_without_the_descriptors_of_the_parent();
-        _exit(0);
-    }
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    end_child(child);
     id_pair_close(&pair);
 }
 
